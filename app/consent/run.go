@@ -74,13 +74,13 @@ type run struct {
 	lim  Limits
 	look chan struct{} // something changed at the server: look again
 
-	entry    *journal.Entry
-	decided  decision
-	tool     mcphost.Tool
-	schema   *schema.Schema
-	sentAt   time.Time
-	started  time.Time
-	settle   sync.Once
+	entry   *journal.Entry
+	decided decision
+	tool    mcphost.Tool
+	schema  *schema.Schema
+	sentAt  time.Time
+	started time.Time
+	settle  sync.Once
 }
 
 func (r *run) settled() {
