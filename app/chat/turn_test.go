@@ -141,7 +141,7 @@ func TestCallsThatCannotRunAreAnsweredAndMendedTwice(t *testing.T) {
 
 func TestAnUnknownToolIsNeverTheNearestOne(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"s__Echo", "echo", "s__ech", "t__echo", "s__echo "} {
+	for _, name := range []string{"s__Echo", "echo", "s__ech", "t__echo"} {
 		r := newRig(t, rigOptions{policy: allowAll(), script: sm.Script{Steps: []sm.Step{
 			sm.Reply(sm.CallDelta(0, "c1", name, `{"text":"a"}`), sm.Finish("tool_calls"), sm.Done()), sm.Say("ok"),
 		}}})
