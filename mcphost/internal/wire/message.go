@@ -98,17 +98,16 @@ func (t *Tap) response(raw []byte, m parts, p piece) [][]byte {
 		c = nil
 		key, c = t.probeMeant(m)
 	}
-	before := t.ended[key]
+	before, known := t.ended[key]
 	if c != nil {
-		t.end(key, c)
-		c.given = true
+		t.end(key, c, true)
 	}
 	t.mu.Unlock()
 	switch {
 	case c != nil:
 		t.record(false, raw, c.pending)
 		return [][]byte{t.settle(c, t.judge(m, p.deep))}
-	case falsy(m.id), p.behindText, m.version == nil && before == nil:
+	case falsy(m.id), p.behindText, m.version == nil && !known:
 		t.reportNoise(raw)
 	default:
 		t.record(false, raw, nil)
