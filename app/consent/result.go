@@ -1,0 +1,201 @@
+package consent
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"steward/app/clean"
+	"steward/app/event"
+	"steward/mcphost"
+)
+
+// MaxImage is the largest picture that is handed on to a model, in bytes.
+const MaxImage = 5 << 20
+
+// Image is a picture from a result that a model may see.
+type Image struct {
+	MIMEType string
+	Data     []byte
+}
+
+// content is a server's result in the forms that a screen and a model get. Both
+// are made from the same cleaned text; the original stays in the journal.
+type content struct {
+	blocks     []event.Content
+	structured json.RawMessage
+	text       string // for the model
+	images     []Image
+}
+
+func (g *Gate) cleanText(s string) string { return clean.Clean(g.o.Redact(s)) }
+
+// readContent cleans a result.
+func (g *Gate) readContent(blocks []mcphost.Content, structured json.RawMessage) content {
+	var c content
+	var parts []string
+	hasText := false
+	for _, b := range blocks {
+		shown := event.Content{
+			Type: b.Type, Text: g.cleanText(b.Text), MIMEType: strings.ToLower(clean.Line(b.MIMEType, 100)),
+			URI: clean.Reveal(g.o.Redact(b.URI)), Name: clean.Line(b.Name, 300), Data: b.Data,
+		}
+		c.blocks = append(c.blocks, shown)
+		if img, ok := imageOf(shown); ok {
+			c.images = append(c.images, img)
+		}
+		part := forModel(shown)
+		if part != "" {
+			parts = append(parts, part)
+		}
+		hasText = hasText || strings.TrimSpace(shown.Text) != ""
+	}
+	c.structured = g.CleanJSON(structured)
+	if !hasText && len(c.structured) > 0 {
+		parts = append(parts, withoutBlobs(string(c.structured)))
+	}
+	c.text = strings.Join(parts, "\n")
+	if strings.TrimSpace(c.text) == "" {
+		c.text = "(no output)"
+	}
+	return c
+}
+
+// forModel words one block for the model. Bytes never go out as text.
+func forModel(c event.Content) string {
+	text := withoutBlobs(c.Text)
+	switch c.Type {
+	case "text":
+		return text
+	case "image", "audio":
+		if len(c.Data) == 0 {
+			return strings.TrimSpace(fmt.Sprintf("[%s that could not be read] %s", c.Type, text))
+		}
+		return fmt.Sprintf("[%s, %s, %d bytes]", c.Type, c.MIMEType, len(c.Data))
+	case "resource":
+		if len(c.Data) > 0 {
+			return fmt.Sprintf("[resource %s, %s, %d bytes]", c.URI, c.MIMEType, len(c.Data))
+		}
+		return fmt.Sprintf("[resource %s]\n%s", c.URI, text)
+	case "resource_link":
+		return strings.TrimSpace(fmt.Sprintf("[link to resource %s] %s", c.URI, c.Name))
+	}
+	return strings.TrimSpace(fmt.Sprintf("[%s] %s", clean.Line(c.Type, 60), text))
+}
+
+// imageOf decides by the bytes, not by what the server calls them.
+func imageOf(c event.Content) (Image, bool) {
+	if (c.Type != "image" && c.Type != "resource") || len(c.Data) == 0 || len(c.Data) > MaxImage {
+		return Image{}, false
+	}
+	switch kind := http.DetectContentType(c.Data); kind {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		return Image{MIMEType: kind, Data: c.Data}, true
+	}
+	return Image{}, false
+}
+
+var dataURI = regexp.MustCompile(`data:[A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+(?:;[A-Za-z0-9=._-]+)*;base64,[A-Za-z0-9+/_=\\-]{16,}`)
+
+// longRun is from how many characters on a run of base64 counts as encoded bytes.
+const longRun = 1024
+
+// withoutBlobs replaces encoded bytes (data addresses, long runs of base64) by a
+// short mark: as text they cost a whole context and say nothing.
+func withoutBlobs(s string) string {
+	if strings.Contains(s, ";base64,") {
+		s = dataURI.ReplaceAllStringFunc(s, func(m string) string {
+			return fmt.Sprintf("[%s, %d characters of encoded data left out]", m[:strings.IndexByte(m, ';')], len(m))
+		})
+	}
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(s); {
+		end := i
+		for end < len(s) && base64Byte(s[end]) {
+			end++
+		}
+		for pad := 0; pad < 2 && end < len(s) && end > i && s[end] == '='; pad++ {
+			end++
+		}
+		if end-i >= longRun && isBase64(s[i:end]) {
+			b.WriteString(s[done:i])
+			fmt.Fprintf(&b, "[%d characters of encoded data left out]", end-i)
+			done = end
+		}
+		i = max(end, i+1)
+	}
+	if done == 0 {
+		return s
+	}
+	b.WriteString(s[done:])
+	return b.String()
+}
+
+func base64Byte(c byte) bool {
+	return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '+' || c == '/'
+}
+
+// isBase64 tells encoded bytes from a long word: all kinds of characters occur,
+// and it decodes (RFC 4648).
+func isBase64(s string) bool {
+	if !strings.ContainsAny(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") || !strings.ContainsAny(s, "abcdefghijklmnopqrstuvwxyz") || !strings.ContainsAny(s, "0123456789") {
+		return false
+	}
+	_, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
+	return err == nil
+}
+
+// CleanJSON cleans every text inside a JSON value, written plainly or with
+// escapes; names of members, numbers and order stay as they are. It returns nil
+// for null and for what is no JSON. It may be called from any goroutine.
+func (g *Gate) CleanJSON(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 || string(raw) == "null" || !json.Valid(raw) {
+		return nil
+	}
+	var b bytes.Buffer
+	for i := 0; i < len(raw); {
+		if raw[i] != '"' {
+			b.WriteByte(raw[i])
+			i++
+			continue
+		}
+		end := i + 1
+		for raw[end] != '"' {
+			if raw[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		end++
+		b.Write(g.cleanToken(raw[i:end], isName(raw[end:])))
+		i = end
+	}
+	return b.Bytes()
+}
+
+// isName tells whether a string token is the name of a member.
+func isName(rest []byte) bool {
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	return len(rest) > 0 && rest[0] == ':'
+}
+
+func (g *Gate) cleanToken(token []byte, name bool) []byte {
+	var s string
+	if name || json.Unmarshal(token, &s) != nil {
+		return token
+	}
+	cleaned := g.cleanText(s)
+	if cleaned == s {
+		return token
+	}
+	out, err := encode(cleaned)
+	if err != nil {
+		return []byte(`""`)
+	}
+	return []byte(out)
+}
