@@ -1,0 +1,182 @@
+// Package event holds the typed events that the program publishes while it
+// works, and the bus that carries them to whoever shows them.
+//
+// Events are facts in the words of the contract's event lines; a front end
+// turns them into lines, cards or marks. Text inside them that comes from a
+// server or a model has been made safe with clean.Clean already. What a person
+// must see exactly (arguments, names, addresses) is handed out as it is, and the
+// front end shows it through clean.Reveal.
+package event
+
+import "encoding/json"
+
+// Event is one of the types of this package.
+type Event interface{ sealed() }
+
+// TurnStart says that a turn has begun: the person's message is stored and the
+// first request is about to be built.
+type TurnStart struct {
+	Conversation string
+	Model        string
+}
+
+// Server tells the state of a connection: starting, ready, failed or stopped.
+type Server struct {
+	Server   string
+	State    string
+	Protocol string
+	Tools    int
+	Error    string
+}
+
+// Reasoning is a piece of the model's thoughts, in order.
+type Reasoning struct {
+	Conversation string
+	Text         string
+}
+
+// Text is a piece of the model's answer, in order.
+type Text struct {
+	Conversation string
+	Text         string
+}
+
+// Call says that a tool call was proposed and has its record. Arguments is the
+// exact compact JSON that would be sent.
+type Call struct {
+	Conversation string
+	ID           string
+	Record       int64
+	Server       string
+	Tool         string
+	Arguments    string
+	Definition   string
+}
+
+// Decision tells what was decided about a call (allowed, denied, expired,
+// withdrawn) and by whom (person, rule:ID, grant:ID, flag). Reason is a sentence
+// where there is more to say; it may be empty.
+type Decision struct {
+	Conversation string
+	Call         string
+	Decision     string
+	By           string
+	Reason       string
+}
+
+// Progress is the server's own report on a running call. Total is 0 where the
+// server named none.
+type Progress struct {
+	Conversation string
+	Call         string
+	Progress     float64
+	Total        float64
+	Message      string
+}
+
+// Elicitation says how a server's question to the person ended: accept,
+// decline, cancel or expired. Call is empty where it cannot be told which call
+// it belongs to.
+type Elicitation struct {
+	Conversation string
+	Call         string
+	Record       int64
+	Server       string
+	Mode         string
+	Message      string
+	Action       string
+}
+
+// Sampling says how a server's request to the model ended: sent, denied,
+// expired or failed. Edited is true where the person changed the request or the
+// answer.
+type Sampling struct {
+	Conversation string
+	Call         string
+	Record       int64
+	Server       string
+	Action       string
+	Edited       bool
+}
+
+// Content is one block of a tool's result. Text is cleaned; Data holds decoded
+// bytes of an image, a sound or a blob. Type is the protocol's: text, image,
+// audio, resource, resource_link, or another word the server used.
+type Content struct {
+	Type     string
+	Text     string
+	MIMEType string
+	URI      string
+	Name     string
+	Data     []byte
+}
+
+// Result is the outcome of a call, in the words of the contract's table.
+// Structured is the server's structuredContent with its strings cleaned, or nil.
+type Result struct {
+	Conversation string
+	Call         string
+	Record       int64
+	Outcome      string
+	Effect       string
+	Reason       string
+	Content      []Content
+	Structured   json.RawMessage
+	Seconds      float64
+}
+
+// Notice is something a person should know that ends nothing.
+type Notice struct {
+	Conversation string
+	Kind         string
+	Server       string
+	Message      string
+}
+
+// Usage counts the tokens of one model request as the endpoint reported them.
+type Usage struct {
+	Conversation string
+	Input        int
+	Output       int
+}
+
+// Turn says that a turn has ended: finished, stopped, interrupted or failed.
+type Turn struct {
+	Conversation string
+	State        string
+	Error        string
+}
+
+// Waiting says that something now waits for the person. It names the item only;
+// what must be shown is read from the waiting list itself.
+type Waiting struct {
+	Conversation string
+	ID           string
+	Kind         string
+	Server       string
+	Tool         string
+}
+
+// WaitingGone says that an item has left the waiting list and why: answered,
+// expired, withdrawn or cancelled.
+type WaitingGone struct {
+	Conversation string
+	ID           string
+	Why          string
+}
+
+func (TurnStart) sealed()   {}
+func (Server) sealed()      {}
+func (Reasoning) sealed()   {}
+func (Text) sealed()        {}
+func (Call) sealed()        {}
+func (Decision) sealed()    {}
+func (Progress) sealed()    {}
+func (Elicitation) sealed() {}
+func (Sampling) sealed()    {}
+func (Result) sealed()      {}
+func (Notice) sealed()      {}
+func (Usage) sealed()       {}
+func (Turn) sealed()        {}
+func (Waiting) sealed()     {}
+func (WaitingGone) sealed() {}
