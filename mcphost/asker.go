@@ -1,0 +1,67 @@
+package mcphost
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+)
+
+// ErrNotAllowed is returned by an [Asker] whose policy does not let a server
+// ask; the server gets a proper JSON-RPC error.
+var ErrNotAllowed = errors.New("this server is not allowed to ask for that")
+
+// Asker answers what servers ask of a person or of a model. Its methods are
+// called on goroutines of their own, at most one at a time for each
+// connection, while the call that made the server ask is still running. The
+// context ends when the server withdraws the question, the call ends, or the
+// connection closes; the answer is then ignored.
+type Asker interface {
+	Elicit(ctx context.Context, e Elicitation) (ElicitAnswer, error)
+	Sample(ctx context.Context, r SamplingRequest) (SamplingAnswer, error)
+}
+
+// Elicitation is a server's question to a person.
+type Elicitation struct {
+	Server string
+	// Calls are the owner tokens of the tool calls running on the connection;
+	// with exactly one, the question belongs to it.
+	Calls         []string
+	Mode          string // "form" or "url"
+	Message       string
+	Schema        json.RawMessage // form: requestedSchema as received
+	URL           string          // url: not checked here
+	ElicitationID string
+}
+
+// ElicitAnswer answers an [Elicitation]. Content, a JSON object, is sent as it
+// is with "accept" of a form, and dropped otherwise.
+type ElicitAnswer struct {
+	Action  string // "accept", "decline" or "cancel"
+	Content json.RawMessage
+}
+
+// SamplingRequest is a server's request for a model's answer.
+type SamplingRequest struct {
+	Server      string
+	Calls       []string // as in Elicitation
+	System      string
+	Messages    []SamplingMessage
+	MaxTokens   int
+	Temperature *float64
+	Stop        []string
+	Hints       []string // names of models the server would like
+	Raw         json.RawMessage
+}
+
+// SamplingMessage is one message of a [SamplingRequest].
+type SamplingMessage struct {
+	Role    string // "user" or "assistant"
+	Content []Content
+}
+
+// SamplingAnswer answers a [SamplingRequest].
+type SamplingAnswer struct {
+	Model      string
+	Text       string
+	StopReason string // "endTurn", "stopSequence", "maxTokens", or the model's word
+}

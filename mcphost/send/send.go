@@ -1,0 +1,71 @@
+// Package send holds the one function that sends tool calls.
+package send
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"steward/mcphost"
+)
+
+// The outcomes a call can end with.
+const (
+	OK            = "ok"             // the server answered
+	ToolError     = "tool_error"     // the server answered with isError
+	ProtocolError = "protocol_error" // a JSON-RPC error, or an answer that is none
+	Withdrawn     = "withdrawn"      // never sent: what was shown is no longer current
+	Cancelled     = "cancelled"      // stopped by the person
+	Timeout       = "timeout"        // no answer in time
+	Unknown       = "unknown"        // lost transport, server gone; Reason says which
+)
+
+// What a call may have changed at the server.
+const (
+	EffectDone    = "done"
+	EffectNone    = "none"
+	EffectUnknown = "unknown"
+)
+
+// Call is one tool call, complete and decided on. It is not changed.
+type Call struct {
+	Conn *mcphost.Connection
+	// Owner is the caller's own id of the call. It comes back in
+	// mcphost.Elicitation.Calls, SamplingRequest.Calls and Late.Owner.
+	Owner string
+	// Tool is the tool's original name; Definition the hash of the definition
+	// the person has seen. Both must be current when the call is sent.
+	Tool, Definition string
+	// Arguments is one JSON object in compact form. These bytes are sent.
+	Arguments []byte
+	// Timeout is how long the call may be silent; 0 is the server's setting.
+	// Max is how long it may take in all; 0 is the server's setting.
+	Timeout, Max time.Duration
+
+	// Spend is called once with Arguments, just before the first byte goes
+	// out. With an error of its, nothing is sent. It must be set.
+	Spend func(exact []byte) error
+	// Sent is called once the request has been handed to the server; may be nil.
+	Sent func()
+	// Attempt is called before each further round of this call that the
+	// protocol demands; with an error of its, the round is not sent. nil
+	// allows no further round.
+	Attempt func(ctx context.Context, what string, detail any) error
+	// Progress is told of progress notifications, at most ten times a second
+	// and in order; total is 0 where unknown. May be nil.
+	Progress func(done, total float64, message string)
+}
+
+// Result is how a call ended.
+type Result struct {
+	Outcome string // one of the outcomes above
+	Effect  string
+	Reason  string // a sentence, in every outcome but OK and ToolError
+
+	IsError    bool
+	Content    []mcphost.Content
+	Structured json.RawMessage // structuredContent as received; nil if none
+	Raw        json.RawMessage // the result, or the JSON-RPC error, as received
+	Notes      []string        // what was odd about the result, a sentence each
+	Frames     []mcphost.Frame // what went over the wire for this call
+}
