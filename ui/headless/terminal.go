@@ -30,25 +30,31 @@ type terminal struct {
 }
 
 // openTerminal finds the person. Answers are read from stdin where that is a terminal;
-// otherwise, and only if controlling is set, from the process's controlling terminal.
-func openTerminal(stdin io.Reader, stderr io.Writer, controlling bool) (*terminal, error) {
+// otherwise, where want says that somebody must be asked or that stdin holds the prompt,
+// from the process's controlling terminal. A script that asks to be asked and has no
+// terminal at all answers on its stdin.
+func openTerminal(stdin io.Reader, stderr io.Writer, want asking) (*terminal, error) {
 	in, inOK := terminalFile(stdin)
 	out, outOK := terminalFile(stderr)
 	t := &terminal{in: in, out: out, close: func() {}}
+	if !inOK && !want.explicit && !want.stdinTaken {
+		return nil, errNoTerminal
+	}
 	if !inOK || !outOK {
-		if !inOK && !controlling {
-			return nil, errNoTerminal
-		}
 		tty, err := os.OpenFile(controllingTerminal, os.O_RDWR, 0)
-		if err != nil {
+		switch {
+		case err == nil:
+			t.close = func() { tty.Close() }
+			if !inOK {
+				t.in = tty
+			}
+			if !outOK {
+				t.out = tty
+			}
+		case inOK:
+			t.out = t.in
+		case !want.explicit || want.stdinTaken || in == nil || out == nil:
 			return nil, errNoTerminal
-		}
-		t.close = func() { tty.Close() }
-		if !inOK {
-			t.in = tty
-		}
-		if !outOK {
-			t.out = tty
 		}
 	}
 	if err := t.line.open(t.in); err != nil {
@@ -58,6 +64,12 @@ func openTerminal(stdin io.Reader, stderr io.Writer, controlling bool) (*termina
 	closeFile := t.close
 	t.close = func() { t.line.shut(); closeFile() }
 	return t, nil
+}
+
+// asking says how much it is wanted that a person be asked.
+type asking struct {
+	explicit   bool // a flag says ask
+	stdinTaken bool // stdin holds the prompt
 }
 
 func terminalFile(v any) (*os.File, bool) {
@@ -85,16 +97,22 @@ func (t *terminal) settleDown(ctx context.Context) error {
 	return t.line.drop()
 }
 
-// ask shows a prompt and reads one line without its end. io.EOF means that the person
-// closed the input; ctx's error that the question has gone.
+// ask shows a prompt and reads one line without the white space around it. io.EOF means
+// that the person closed the input; ctx's error that the question has gone.
 func (t *terminal) ask(ctx context.Context, prompt string) (string, error) {
+	s, err := t.askLine(ctx, prompt)
+	return strings.TrimSpace(s), err
+}
+
+// askLine is ask with the line as it was typed.
+func (t *terminal) askLine(ctx context.Context, prompt string) (string, error) {
 	t.print(prompt)
 	s, err := t.line.read(ctx)
 	if err != nil {
 		t.print("\n")
 		return "", err
 	}
-	return strings.TrimSpace(s), nil
+	return s, nil
 }
 
 // askHidden is ask without showing what is typed.

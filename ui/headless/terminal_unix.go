@@ -38,10 +38,29 @@ func (l *lineReader) shut() {
 // drop throws away what has been typed and not read.
 func (l *lineReader) drop() error {
 	l.pending = nil
-	if err := flushInput(l.fd); err != nil {
+	err := flushInput(l.fd)
+	if errors.Is(err, unix.ENOTTY) {
+		return l.drain()
+	}
+	if err != nil {
 		return fmt.Errorf("clearing what was typed before: %w", err)
 	}
 	return nil
+}
+
+// drain reads what is there; the end of the input is left for read to find.
+func (l *lineReader) drain() error {
+	for {
+		fds := []unix.PollFd{{Fd: int32(l.fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(fds, 0)
+		if n <= 0 || err != nil {
+			return nil
+		}
+		buf := make([]byte, 4096)
+		if n, err := unix.Read(l.fd, buf); n <= 0 || err != nil {
+			return nil
+		}
+	}
 }
 
 func (l *lineReader) read(ctx context.Context) (string, error) {
