@@ -1,0 +1,96 @@
+package journal
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Kind says what a record is about.
+type Kind string
+
+// The kinds of a record.
+const (
+	KindCall        Kind = "call"
+	KindElicitation Kind = "elicitation"
+	KindSampling    Kind = "sampling"
+	KindModel       Kind = "model"
+	KindResource    Kind = "resource"
+	KindPrompt      Kind = "prompt"
+	KindServer      Kind = "server"
+	KindDefinition  Kind = "definition"
+	KindGrant       Kind = "grant"
+	KindSettings    Kind = "settings"
+)
+
+// The outcome words of a record. Waiting and Running stand while it is open.
+const (
+	OK            = "ok"
+	ToolError     = "tool_error"
+	ProtocolError = "protocol_error"
+	Denied        = "denied"
+	Expired       = "expired"
+	Withdrawn     = "withdrawn"
+	Cancelled     = "cancelled"
+	Timeout       = "timeout"
+	Unknown       = "unknown"
+
+	Waiting = "waiting"
+	Running = "running"
+)
+
+// Allowed is the decision after which something may be sent; the other
+// decisions are Denied, Expired and Withdrawn.
+const Allowed = "allowed"
+
+// The effects: whether something may have happened.
+const (
+	EffectDone    = "done"
+	EffectNone    = "none"
+	EffectUnknown = "unknown"
+)
+
+// Proposal is the first event of a record. Parent is the record number of the
+// call during which a server asked, or 0. Arguments is the exact compact JSON.
+// Detail is anything encoding/json can write, kept with the event.
+type Proposal struct {
+	Kind   Kind
+	Parent int64
+
+	Conversation, Server, Tool, Arguments, Model, Definition string
+
+	Detail any
+}
+
+// Decision is who answered what. Decision is Allowed, Denied, Expired or
+// Withdrawn; By is person, rule:ID, grant:ID or flag; ShownHash the hash of
+// what the person saw; Scope once, conversation or always.
+type Decision struct {
+	Decision, By, Reason, ShownHash, Scope string
+}
+
+// Outcome is the end of a record. Effect "" is derived from the outcome word
+// and from whether anything was sent. Result is the answer as received.
+type Outcome struct {
+	Outcome, Effect, Reason string
+
+	Result  json.RawMessage
+	Seconds float64
+}
+
+// Frame is one frame on the wire. Direction is "out" or "in", seen from here.
+type Frame struct {
+	Time      time.Time
+	Direction string
+	Bytes     []byte
+}
+
+// Filter chooses records. Search looks in server, tool, arguments, result and
+// reason. Since is included, Until is not. Limit 0 is 50, below 0 is no limit. After pages:
+// only records older than that number.
+type Filter struct {
+	Kind, Server, Tool, Outcome, Conversation, Search string
+
+	Since, Until time.Time
+	Limit        int
+	After        int64
+}
