@@ -6,16 +6,15 @@
 package consent
 
 import (
-	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"steward/mcphost/schema"
 )
 
 // MaxArguments is the longest a call's arguments may be, in bytes.
@@ -140,15 +139,12 @@ func compactObject(text string) (string, error) {
 	if strings.TrimSpace(text) == "" {
 		return "{}", nil
 	}
-	if !utf8.ValidString(text) {
-		return "", errors.New("the arguments are not valid UTF-8")
-	}
-	var b bytes.Buffer
-	if err := json.Compact(&b, []byte(text)); err != nil {
+	b, err := schema.Compact([]byte(text))
+	if err != nil {
 		return "", fmt.Errorf("the arguments are not valid JSON: %w", err)
 	}
-	if b.Len() == 0 || b.Bytes()[0] != '{' {
+	if len(b) == 0 || b[0] != '{' {
 		return "", errors.New("the arguments must be one JSON object")
 	}
-	return b.String(), nil
+	return string(b), nil
 }

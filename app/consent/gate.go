@@ -1,0 +1,191 @@
+package consent
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"steward/app/event"
+	"steward/app/journal"
+	"steward/mcphost"
+	"steward/storage"
+)
+
+// Causes with which a context given to Gate.Run may be cancelled. Without one,
+// a cancelled context means that the person stopped the call.
+var (
+	// ErrStopped says that the person stopped the turn or the call.
+	ErrStopped = errors.New("stopped by the person")
+	// ErrClosed says that the program ends.
+	ErrClosed = errors.New("Steward was closed")
+	// ErrAbandoned says that the person went on to something else.
+	ErrAbandoned = errors.New("the person went on without deciding")
+)
+
+// Defaults of Options.
+const (
+	DefaultMaxSamples = 10
+	DefaultMaxTokens  = 4096
+)
+
+// Options are what a Gate works with. Store, Journal and Bus are needed; every
+// function may be nil and is then never asked.
+type Options struct {
+	Store   *storage.DB
+	Journal *journal.Journal
+	Bus     *event.Bus
+	Policy  Policy
+	// Redact replaces known secrets in what a server sent before a model or a
+	// screen gets it.
+	Redact func(string) string
+	Now    func() time.Time
+	// Listed tells whether a server comes from a file given for this run and
+	// counts as reviewed as it is first seen. Nil: none does.
+	Listed func(server string) bool
+	// Disabled tells whether the person has switched a tool off.
+	Disabled func(server, tool string) bool
+	// Sampling tells whether a server may ask for the model at all. Nil: none.
+	Sampling func(server string) bool
+	// Sample asks the model for a server, outside of any conversation's history.
+	Sample func(ctx context.Context, conversation string, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error)
+	// OpenURL opens an address that the person has agreed to.
+	OpenURL func(ctx context.Context, url string) error
+	// MaxSamples is how often a server may ask for the model during one call,
+	// MaxTokens how long an answer it may ask for.
+	MaxSamples, MaxTokens int
+}
+
+// Gate is the one way to a tool. Its methods may be called from any goroutine.
+type Gate struct {
+	o       Options
+	waiting *Waiting
+
+	mu       sync.Mutex
+	running  map[string]*run             // by call id, from sending to the outcome
+	watching map[*run]struct{}           // waiting for a person
+	late     map[string]*lateAnswer      // by call id
+	lateIDs  []string                    // oldest first
+	pins     map[string]map[pinKey]storage.Pin // by server, as stored
+	seen     map[string]map[pinKey]storage.Pin // by server and config hash, of listed servers
+	grants   []storage.Grant
+	granted  bool // grants has been read
+	turns    map[string]*turnLimits
+}
+
+var _ mcphost.Asker = (*Gate)(nil)
+
+// New makes a gate. It starts no goroutine and needs no closing.
+func New(o Options) *Gate {
+	if o.Redact == nil {
+		o.Redact = func(s string) string { return s }
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.MaxSamples <= 0 {
+		o.MaxSamples = DefaultMaxSamples
+	}
+	if o.MaxTokens <= 0 {
+		o.MaxTokens = DefaultMaxTokens
+	}
+	return &Gate{
+		o: o, waiting: newWaiting(o.Bus),
+		running: map[string]*run{}, watching: map[*run]struct{}{}, late: map[string]*lateAnswer{},
+		pins: map[string]map[pinKey]storage.Pin{}, seen: map[string]map[pinKey]storage.Pin{},
+		turns: map[string]*turnLimits{},
+	}
+}
+
+// Waiting is the list of what waits for the person.
+func (g *Gate) Waiting() *Waiting { return g.waiting }
+
+// Observe must be told everything that happens on connections
+// (mcphost.Options.Observe): a changed list withdraws what waits for a decision
+// on something that is gone, and a late answer goes into the record of its call.
+func (g *Gate) Observe(o mcphost.Observation) {
+	switch o := o.(type) {
+	case mcphost.ListChanged:
+		g.poke(o.Server)
+	case mcphost.StateChanged:
+		if o.State != mcphost.StateStarting {
+			g.poke(o.Server)
+		}
+	case mcphost.Late:
+		g.lateAnswer(o)
+	}
+}
+
+// poke makes every call that waits for a decision on this server look again
+// whether it is still current.
+func (g *Gate) poke(server string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for r := range g.watching {
+		if r.call.Server() == server {
+			select {
+			case r.look <- struct{}{}:
+			default: // it is about to look anyway
+			}
+		}
+	}
+}
+
+// lateAnswer is the record of a call that ended without an answer, so that an
+// answer which comes after all stands in it.
+type lateAnswer struct {
+	entry   *journal.Entry
+	closed  bool     // the outcome is written
+	pending [][]byte // came before that
+}
+
+const maxLate = 256
+
+func (g *Gate) expectLate(id string, e *journal.Entry) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.late[id] = &lateAnswer{entry: e}
+	g.lateIDs = append(g.lateIDs, id)
+	if len(g.lateIDs) > maxLate {
+		delete(g.late, g.lateIDs[0])
+		g.lateIDs = g.lateIDs[1:]
+	}
+}
+
+// outcomeWritten hands over what came in while the outcome was being written.
+func (g *Gate) outcomeWritten(ctx context.Context, id string) {
+	g.mu.Lock()
+	l := g.late[id]
+	var pending [][]byte
+	if l != nil {
+		l.closed = true
+		pending, l.pending = l.pending, nil
+	}
+	g.mu.Unlock()
+	for _, raw := range pending {
+		g.writeLate(ctx, l.entry, raw)
+	}
+}
+
+func (g *Gate) lateAnswer(o mcphost.Late) {
+	g.mu.Lock()
+	l := g.late[o.Owner]
+	if l != nil && !l.closed {
+		l.pending = append(l.pending, o.Raw)
+		l = nil
+	}
+	g.mu.Unlock()
+	if l != nil {
+		g.writeLate(context.Background(), l.entry, o.Raw)
+	}
+}
+
+func (g *Gate) writeLate(ctx context.Context, e *journal.Entry, raw []byte) {
+	if err := e.Late(ctx, raw); err != nil {
+		g.notice("", "journal", "", "An answer that came after its call had ended could not be recorded: "+err.Error())
+	}
+}
+
+func (g *Gate) notice(conversation, kind, server, message string) {
+	g.o.Bus.Publish(event.Notice{Conversation: conversation, Kind: kind, Server: server, Message: message})
+}

@@ -1,0 +1,142 @@
+package consent
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"steward/app/clean"
+	"steward/app/event"
+	"steward/mcphost"
+)
+
+// MaxImage is the largest picture that is handed on to a model, in bytes.
+const MaxImage = 5 << 20
+
+// Image is a picture from a result that a model may see.
+type Image struct {
+	MIMEType string
+	Data     []byte
+}
+
+// content is a server's result in the forms that a screen and a model get. Both
+// are made from the same cleaned text; the original stays in the journal.
+type content struct {
+	blocks     []event.Content
+	structured json.RawMessage
+	text       string // for the model
+	images     []Image
+}
+
+func (g *Gate) cleanText(s string) string { return clean.Clean(g.o.Redact(s)) }
+
+// readContent cleans a result.
+func (g *Gate) readContent(blocks []mcphost.Content, structured json.RawMessage) content {
+	var c content
+	var parts []string
+	hasText := false
+	for _, b := range blocks {
+		shown := event.Content{
+			Type: b.Type, Text: g.cleanText(b.Text), MIMEType: strings.ToLower(clean.Line(b.MIMEType, 100)),
+			URI: clean.Reveal(g.o.Redact(b.URI)), Name: clean.Line(b.Name, 300), Data: b.Data,
+		}
+		c.blocks = append(c.blocks, shown)
+		if img, ok := imageOf(shown); ok {
+			c.images = append(c.images, img)
+		}
+		part := forModel(shown)
+		if part != "" {
+			parts = append(parts, part)
+		}
+		hasText = hasText || strings.TrimSpace(shown.Text) != ""
+	}
+	c.structured = g.cleanJSON(structured)
+	if !hasText && len(c.structured) > 0 {
+		parts = append(parts, withoutBlobs(string(c.structured)))
+	}
+	c.text = strings.Join(parts, "\n")
+	if strings.TrimSpace(c.text) == "" {
+		c.text = "(no output)"
+	}
+	return c
+}
+
+// forModel words one block for the model. Bytes never go out as text.
+func forModel(c event.Content) string {
+	text := withoutBlobs(c.Text)
+	switch c.Type {
+	case "text":
+		return text
+	case "image", "audio":
+		if len(c.Data) == 0 {
+			return strings.TrimSpace(fmt.Sprintf("[%s that could not be read] %s", c.Type, text))
+		}
+		return fmt.Sprintf("[%s, %s, %d bytes]", c.Type, c.MIMEType, len(c.Data))
+	case "resource":
+		if len(c.Data) > 0 {
+			return fmt.Sprintf("[resource %s, %s, %d bytes]", c.URI, c.MIMEType, len(c.Data))
+		}
+		return fmt.Sprintf("[resource %s]\n%s", c.URI, text)
+	case "resource_link":
+		return strings.TrimSpace(fmt.Sprintf("[link to resource %s] %s", c.URI, c.Name))
+	}
+	return strings.TrimSpace(fmt.Sprintf("[%s] %s", clean.Line(c.Type, 60), text))
+}
+
+// imageOf decides by the bytes, not by what the server calls them.
+func imageOf(c event.Content) (Image, bool) {
+	if (c.Type != "image" && c.Type != "resource") || len(c.Data) == 0 || len(c.Data) > MaxImage {
+		return Image{}, false
+	}
+	switch kind := http.DetectContentType(c.Data); kind {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		return Image{MIMEType: kind, Data: c.Data}, true
+	}
+	return Image{}, false
+}
+
+var (
+	dataURI = regexp.MustCompile(`data:[A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+(?:;[A-Za-z0-9=._-]+)*;base64,[A-Za-z0-9+/_=\\-]{16,}`)
+	longRun = regexp.MustCompile(`[A-Za-z0-9+/]{1024,}={0,2}`)
+)
+
+// withoutBlobs replaces encoded bytes (data addresses, long runs of base64) by a
+// short mark: as text they cost a whole context and say nothing.
+func withoutBlobs(s string) string {
+	s = dataURI.ReplaceAllStringFunc(s, func(m string) string {
+		return fmt.Sprintf("[%s, %d characters of encoded data left out]", m[:strings.IndexByte(m, ';')], len(m))
+	})
+	return longRun.ReplaceAllStringFunc(s, func(m string) string {
+		if !isBase64(m) {
+			return m
+		}
+		return fmt.Sprintf("[%d characters of encoded data left out]", len(m))
+	})
+}
+
+// isBase64 tells encoded bytes from a long word: all kinds of characters occur,
+// and it decodes (RFC 4648).
+func isBase64(s string) bool {
+	if !strings.ContainsAny(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") || !strings.ContainsAny(s, "abcdefghijklmnopqrstuvwxyz") || !strings.ContainsAny(s, "0123456789") {
+		return false
+	}
+	_, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
+	return err == nil
+}
+
+// cleanJSON cleans the text of a JSON value as long as it stays one.
+func (g *Gate) cleanJSON(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	if s := g.cleanText(string(raw)); json.Valid([]byte(s)) {
+		return json.RawMessage(s)
+	}
+	if s := g.o.Redact(string(raw)); json.Valid([]byte(s)) {
+		return json.RawMessage(s)
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package consent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"steward/app/journal"
+	"steward/mcphost/schema"
+	"steward/storage"
+)
+
+// Decisions, in the contract's words.
+const (
+	Allowed   = "allowed"
+	Denied    = "denied"
+	Expired   = "expired"
+	Withdrawn = "withdrawn"
+)
+
+// Who decided, beside rule:ID and grant:ID.
+const (
+	byPerson = "person"
+	byFlag   = "flag"
+	// What no person and no setting decides: the call is not what may run now.
+	byCurrent  = "rule:current"
+	byDisabled = "rule:disabled"
+	bySchema   = "rule:schema"
+	byClosed   = "rule:closed"
+	byExpiry   = "rule:expiry"
+)
+
+// decision is a yes or a no and its origin; the zero value asks the person.
+type decision struct {
+	word   string // allowed, denied, expired, withdrawn
+	by     string
+	reason string // a sentence for the model and the record; may be empty
+	scope  string
+}
+
+// standing decides without the person: a rule that denies comes before a grant
+// that fits, that before a rule that allows, that before the policy.
+func (g *Gate) standing(ctx context.Context, c Call) (decision, error) {
+	rules, err := g.o.Store.Rules(ctx)
+	if err != nil {
+		return decision{}, fmt.Errorf("the rules cannot be read: %w", err)
+	}
+	for _, r := range rules {
+		if r.Effect == Deny && ruleFits(r, c, true) {
+			return decision{word: Denied, by: "rule:" + r.ID, reason: "a rule of the person refuses this call"}, nil
+		}
+	}
+	grants, err := g.Grants(ctx)
+	if err != nil {
+		return decision{}, err
+	}
+	for _, gr := range grants {
+		if grantFits(gr, c) {
+			return decision{word: Allowed, by: "grant:" + gr.ID}, nil
+		}
+	}
+	for _, r := range rules {
+		if r.Effect == Allow && ruleFits(r, c, false) {
+			return decision{word: Allowed, by: "rule:" + r.ID}, nil
+		}
+	}
+	switch g.o.Policy.Calls {
+	case Allow:
+		return decision{word: Allowed, by: byFlag}, nil
+	case Deny:
+		return decision{word: Denied, by: byFlag, reason: "nobody is there to approve calls, and the settings refuse them"}, nil
+	}
+	return decision{}, nil
+}
+
+// grantFits tells whether a standing yes covers a call: same server, same tool,
+// and neither the definition nor the server's configuration has changed since.
+func grantFits(gr storage.Grant, c Call) bool {
+	return gr.Revoked.IsZero() && gr.Server == c.Server() && gr.Tool == c.Tool() &&
+		gr.Definition == c.Definition() && gr.ServerHash == c.ServerHash() &&
+		(gr.Conversation == "" || gr.Conversation == c.Conversation())
+}
+
+// condition is what a rule may ask of the arguments: each named argument must
+// be a string that begins with, or a value that is exactly, what is given.
+type condition struct {
+	Arguments map[string]struct {
+		Prefix *string         `json:"prefix"`
+		Equals json.RawMessage `json:"equals"`
+	} `json:"arguments"`
+}
+
+// ruleFits tells whether a rule covers a call. A condition that cannot be
+// understood counts as met where unclear is true: a refusal holds, an allowance
+// does not.
+func ruleFits(r storage.Rule, c Call, unclear bool) bool {
+	if !anyOr(r.Server, c.Server()) || !anyOr(r.Tool, c.Tool()) {
+		return false
+	}
+	if len(r.Condition) == 0 || string(r.Condition) == "null" || string(r.Condition) == "{}" {
+		return true
+	}
+	var cond condition
+	d := json.NewDecoder(strings.NewReader(string(r.Condition)))
+	d.DisallowUnknownFields()
+	if d.Decode(&cond) != nil {
+		return unclear
+	}
+	object, err := schema.ParseObject([]byte(c.Arguments()))
+	if err != nil || len(object.Duplicates()) > 0 {
+		return unclear
+	}
+	for name, want := range cond.Arguments {
+		value, ok := object.Get(name)
+		if !ok || (want.Prefix != nil && !hasPrefix(value, *want.Prefix)) || (want.Equals != nil && !equal(value, want.Equals)) {
+			return false
+		}
+	}
+	return true
+}
+
+func anyOr(pattern, name string) bool { return pattern == "" || pattern == "*" || pattern == name }
+
+func hasPrefix(value json.RawMessage, prefix string) bool {
+	s, ok := plainString(value)
+	return ok && strings.HasPrefix(s, prefix)
+}
+
+func equal(a, b json.RawMessage) bool {
+	x, errX := schema.Canonical(a)
+	y, errY := schema.Canonical(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+// Grants returns the standing grants that have not been revoked, including
+// those that a changed definition has suspended.
+func (g *Gate) Grants(ctx context.Context) ([]storage.Grant, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.granted {
+		all, err := g.o.Store.Grants(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("the grants cannot be read: %w", err)
+		}
+		g.grants, g.granted = all, true
+	}
+	var out []storage.Grant
+	for _, gr := range g.grants {
+		if gr.Revoked.IsZero() {
+			out = append(out, gr)
+		}
+	}
+	return out, nil
+}
+
+// Suspended tells whether a grant no longer fits what its server offers, as
+// described by the hashes of the tool's definition and the server now.
+func Suspended(gr storage.Grant, definition, serverHash string) bool {
+	return gr.Definition != definition || gr.ServerHash != serverHash
+}
+
+// grant stores a standing yes that the person gave with a call.
+func (g *Gate) grant(ctx context.Context, c Call, scope string) error {
+	gr := storage.Grant{
+		ID: newID("g_"), Server: c.Server(), Tool: c.Tool(), Definition: c.Definition(),
+		ServerHash: c.ServerHash(), Created: g.o.Now().UTC(),
+	}
+	if scope == InConversation {
+		gr.Conversation = c.Conversation()
+	}
+	return g.putGrant(ctx, gr, map[string]any{"grant": gr.ID, "change": "given", "scope": scope, "call": c.ID()})
+}
+
+// Revoke ends a grant. It applies from the next call on.
+func (g *Gate) Revoke(ctx context.Context, id string) error {
+	grants, err := g.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	for _, gr := range grants {
+		if gr.ID == id {
+			gr.Revoked = g.o.Now().UTC()
+			return g.putGrant(ctx, gr, map[string]any{"grant": gr.ID, "change": "revoked"})
+		}
+	}
+	return errors.New("there is no standing grant with the id " + id)
+}
+
+func (g *Gate) putGrant(ctx context.Context, gr storage.Grant, detail map[string]any) error {
+	_, err := g.o.Journal.Note(ctx, journal.Proposal{
+		Kind: journal.KindGrant, Conversation: gr.Conversation, Server: gr.Server, Tool: gr.Tool,
+		Definition: gr.Definition, Detail: detail,
+	}, journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone})
+	if err != nil {
+		return fmt.Errorf("the grant could not be recorded: %w", err)
+	}
+	if err := g.o.Store.Write(ctx, func(tx *storage.Tx) error { return tx.PutGrant(gr) }); err != nil {
+		return fmt.Errorf("the grant could not be stored: %w", err)
+	}
+	g.mu.Lock()
+	g.granted = false // read again with the next call
+	g.mu.Unlock()
+	return nil
+}
