@@ -3,15 +3,17 @@ package mcphost
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
+
+	"steward/mcphost/process"
 )
 
 // ErrClosed is returned after a host or a connection has been closed.
-var ErrClosed = errors.New("this program is no longer connected to the server")
+var ErrClosed = errors.New("the connection to the server has been closed")
 
-// Options are what a [Host] is given by the program around it. Observe and
-// Asker must be ready before the first Connect.
+// Options are what a [Host] is given by the program around it.
 type Options struct {
 	// Redact removes known secrets from text kept for display; nil keeps it.
 	Redact func(string) string
@@ -28,18 +30,20 @@ type Options struct {
 	// have none set; "" is the system's folder for temporary files.
 	WorkDir string
 	// EnvPath returns the PATH that programs are looked up on and that they
-	// get; nil is this process's own.
+	// get; nil is this process's own with the login shell's.
 	EnvPath func() string
 }
 
 // Host owns connections. Its methods may be called by any goroutine.
 type Host struct {
-	opts Options
+	opts  Options
+	paths *process.Paths
 
 	mu          sync.Mutex
 	closed      bool
 	connections map[string]*Connection // by ServerConfig.key
 	order       []string
+	legacy      map[string]bool // by ServerConfig.eraKey: the era found out
 }
 
 // New returns a host without connections.
@@ -59,7 +63,36 @@ func New(o Options) *Host {
 	if o.Client.Version == "" {
 		o.Client.Version = "0"
 	}
-	return &Host{opts: o, connections: map[string]*Connection{}}
+	return &Host{
+		opts: o, paths: process.NewPaths(),
+		connections: map[string]*Connection{}, legacy: map[string]bool{},
+	}
+}
+
+// Connect returns the connection to the server, started: a live one for the
+// same server, configuration and roots, or a new one. Several calls at once
+// share one start. The context bounds the wait, not the start, which goes on
+// within its own limit; nor the connection, which lives until it is closed.
+// A start that fails is a *[StartError]; the connection then stays among
+// [Host.Connections], failed, and another Connect tries again.
+func (h *Host) Connect(ctx context.Context, cfg ServerConfig) (*Connection, error) {
+	key := cfg.key()
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil, ErrClosed
+	}
+	c := h.connections[key]
+	if c == nil {
+		c = newConnection(h, key, cfg)
+		h.connections[key] = c
+		h.order = append(h.order, key)
+	}
+	h.mu.Unlock()
+	if err := c.ensure(ctx); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // Connections returns the connections that have not been closed, in the order
@@ -74,4 +107,42 @@ func (h *Host) Connections() []*Connection {
 	return out
 }
 
-var _ context.Context
+// Close ends all connections at once, side by side, and waits for them: at
+// most about three seconds, less if the context ends before.
+func (h *Host) Close(ctx context.Context) error {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	all := h.Connections()
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, c := range all {
+		wg.Go(func() { errs[i] = c.Close(ctx) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// forget removes a closed connection.
+func (h *Host) forget(c *Connection) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.connections[c.key] == c {
+		delete(h.connections, c.key)
+		h.order = slices.DeleteFunc(h.order, func(k string) bool { return k == c.key })
+	}
+}
+
+// knownLegacy reports whether the configuration's server was found to be of
+// the older era; remember records what was found.
+func (h *Host) knownLegacy(cfg ServerConfig) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.legacy[cfg.eraKey()]
+}
+
+func (h *Host) remember(cfg ServerConfig, legacy bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.legacy[cfg.eraKey()] = legacy
+}

@@ -1,0 +1,228 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"steward/mcphost/internal/wire"
+)
+
+// handshake decides between the two eras of the protocol: server/discover
+// within a limit, and initialize where that is not understood (MCP 2026-07-28,
+// versioning; MCP 2025-11-25, lifecycle).
+type handshake struct {
+	link Link
+	tap  *wire.Tap
+	o    Options
+
+	mu     sync.Mutex
+	refuse error // initialize must not be sent
+	silent bool  // server/discover was not answered in time
+}
+
+// middleware sees the library's own requests on their way out.
+func (h *handshake) middleware(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		switch method {
+		case "server/discover":
+			return h.discover(ctx, next, method, req)
+		case "initialize":
+			return h.initialize(ctx, next, method, req)
+		}
+		return next(ctx, method, req)
+	}
+}
+
+func (h *handshake) discover(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (mcp.Result, error) {
+	probe := ctx
+	if h.o.Probe > 0 {
+		var cancel context.CancelFunc
+		probe, cancel = context.WithTimeout(ctx, h.o.Probe)
+		defer cancel()
+	}
+	res, err := next(probe, method, req)
+	if err == nil {
+		return res, nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var rpc *jsonrpc.Error
+	switch {
+	case ctx.Err() != nil:
+		h.refuse = context.Cause(ctx)
+	case ended(h.link):
+		h.refuse = ErrStuck
+	case probe.Err() != nil:
+		h.silent = true
+	case errors.As(err, &rpc) && rpc.Code == mcp.CodeUnsupportedProtocolVersion:
+		// The server is a modern one: it must not be asked initialize.
+		h.refuse = versionError(rpc.Data)
+	default:
+		if f, ok := h.link.(interface{ Refuse() error }); ok {
+			h.refuse = f.Refuse()
+		}
+	}
+	return nil, err
+}
+
+func (h *handshake) initialize(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (mcp.Result, error) {
+	h.mu.Lock()
+	refuse, silent := h.refuse, h.silent
+	h.mu.Unlock()
+	if refuse != nil {
+		return nil, refuse
+	}
+	if silent && h.o.Stuck > 0 {
+		limited, cancel := context.WithTimeout(ctx, h.o.Stuck)
+		defer cancel()
+		res, err := next(limited, method, req)
+		if err != nil && ctx.Err() == nil && (limited.Err() != nil || ended(h.link)) {
+			return nil, ErrStuck
+		}
+		return res, newer(err)
+	}
+	res, err := next(ctx, method, req)
+	if err != nil && h.o.Discover && ended(h.link) {
+		// It may have lived had it not been asked server/discover before.
+		return nil, ErrStuck
+	}
+	return res, err
+}
+
+// newer makes ErrNewer of a refusal of initialize that follows a silence: the
+// server may know server/discover alone, and have been slow to start.
+func newer(err error) error {
+	var rpc *jsonrpc.Error
+	if errors.As(err, &rpc) && rpc.Code != wire.CodeRejected {
+		return ErrNewer
+	}
+	return err
+}
+
+// explain makes of an error of the library the one that says what happened.
+func (h *handshake) explain(ctx context.Context, err error) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.refuse != nil {
+		return h.refuse
+	}
+	if errors.Is(err, ErrStuck) || errors.Is(err, ErrNewer) {
+		return err
+	}
+	if f, ok := h.link.(interface{ Failure() error }); ok {
+		if cause := f.Failure(); cause != nil {
+			return cause
+		}
+	}
+	if ended(h.link) {
+		// The link closes its Done a moment before or after the library notices.
+		if h.o.Discover {
+			return ErrStuck
+		}
+		if cause := h.link.Err(); cause != nil {
+			return cause
+		}
+	}
+	if method, result := h.tap.Handshake(); method == "initialize" {
+		if v := version(result); !slices.Contains(mcp.SupportedProtocolVersions(), v) {
+			return &VersionError{Server: []string{v}}
+		}
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return plain(err)
+}
+
+// ended reports whether the link has ended, allowing the moment it takes to
+// learn that a process is gone.
+func ended(l Link) bool {
+	select {
+	case <-l.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// hello reads the server's answer to the handshake that succeeded.
+func (h *handshake) hello() (Hello, error) {
+	method, result := h.tap.Handshake()
+	fields := members(result)
+	out := Hello{Capabilities: fields["capabilities"], Instructions: text(fields["instructions"])}
+	info := fields["serverInfo"]
+	if method == "server/discover" {
+		out.Modern = true
+		out.Protocol = Modern
+		for _, v := range texts(fields["supportedVersions"]) {
+			if v > out.Protocol && slices.Contains(mcp.SupportedProtocolVersions(), v) {
+				out.Protocol = v
+			}
+		}
+		if m := members(fields["_meta"]); m["io.modelcontextprotocol/serverInfo"] != nil {
+			info = m["io.modelcontextprotocol/serverInfo"]
+		}
+	} else {
+		out.Protocol = version(result)
+		if out.Protocol >= Modern {
+			return Hello{}, &VersionError{Server: []string{out.Protocol + " in answer to initialize"}}
+		}
+	}
+	m := members(info)
+	out.Name, out.Title, out.Version = text(m["name"]), text(m["title"]), text(m["version"])
+	h.tap.SetModern(out.Modern)
+	return out, nil
+}
+
+// versionError reads error data of -32022: {"supported":[…]}.
+func versionError(data json.RawMessage) error {
+	return &VersionError{Server: texts(members(data)["supported"])}
+}
+
+func version(result json.RawMessage) string { return text(members(result)["protocolVersion"]) }
+
+// members reads an object's members; nil where raw is none.
+func members(raw json.RawMessage) map[string]json.RawMessage {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(raw, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+// text reads a string; "" where raw is none.
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// texts reads the strings of an array.
+func texts(raw json.RawMessage) []string {
+	var all []json.RawMessage
+	if json.Unmarshal(raw, &all) != nil {
+		return nil
+	}
+	var out []string
+	for _, r := range all {
+		if s := text(r); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// limits of the era probe.
+const (
+	DefaultProbe = 2 * time.Second
+	DefaultStuck = 3 * time.Second
+)

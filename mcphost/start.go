@@ -1,0 +1,289 @@
+package mcphost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"steward/mcphost/internal/remote"
+	"steward/mcphost/internal/session"
+	"steward/mcphost/internal/wire"
+	"steward/mcphost/process"
+)
+
+// stopGrace is how long a program may take to end after its input was closed,
+// and again after it was asked to terminate.
+const stopGrace = 500 * time.Millisecond
+
+// start starts or reaches the server, shakes hands, and reads its tools, all
+// within the configuration's limit. Its error is a *StartError.
+func (c *Connection) start(ctx context.Context) (*live, error) {
+	limit := c.cfg.startTimeout()
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errStartLimit)
+	defer cancel()
+	l, err := c.open(ctx)
+	if err != nil {
+		return nil, c.startError(err, limit)
+	}
+	c.welcome(l)
+	if err := c.readTools(ctx, l); err != nil && l.ended() {
+		_ = l.session.Close()
+		c.keepStderr(l.stderr)
+		return nil, c.startError(&stageError{StageList, l.session.Err()}, limit)
+	}
+	return l, nil
+}
+
+var errStartLimit = errors.New("the limit of a start has passed")
+
+// stageError is an error with the stage at which it happened.
+type stageError struct {
+	stage string
+	err   error
+}
+
+func (e *stageError) Error() string { return e.err.Error() }
+func (e *stageError) Unwrap() error { return e.err }
+
+// open begins a session: it finds out which era of the protocol the server is
+// of, unless that is known, and starts it anew where asking has hurt it.
+func (c *Connection) open(ctx context.Context) (*live, error) {
+	o := session.Options{
+		Client: mcp.Implementation{
+			Name: c.host.opts.Client.Name, Title: c.host.opts.Client.Title, Version: c.host.opts.Client.Version,
+		},
+		Elicit:   c.host.opts.Asker != nil,
+		Sampling: c.host.opts.Asker != nil && c.cfg.Sampling,
+		Roots:    true,
+		Discover: !c.host.knownLegacy(c.cfg) && c.cfg.transport() != TransportSSE,
+		Probe:    session.DefaultProbe, Stuck: session.DefaultStuck,
+	}
+	if c.cfg.transport() == TransportStdio && runner(c.cfg.Command, c.cfg.Args) {
+		o.Stuck = 0 // it may be silent because it is being installed
+	}
+	var lastErr error
+	for range 3 {
+		l, link, err := c.link(ctx)
+		if err != nil {
+			return nil, err
+		}
+		l.session, err = session.Open(ctx, link, l.tap, o)
+		switch {
+		case err == nil:
+			c.host.remember(c.cfg, !l.session.Hello().Modern)
+			l.ctx, l.since = ctx, c.now()
+			return l, nil
+		case errors.Is(err, session.ErrStuck) && ctx.Err() == nil:
+			c.note("state", "", "it did not bear server/discover; it is started again without")
+			o.Discover, lastErr = false, err
+		case errors.Is(err, session.ErrNewer) && ctx.Err() == nil:
+			c.note("state", "", "it was slow to start; it is given more time")
+			o.Probe, o.Stuck, lastErr = 0, 0, err
+		default:
+			c.keepStderr(l.stderr)
+			return nil, c.annotate(l, link, err)
+		}
+	}
+	return nil, &stageError{StageHandshake, lastErr}
+}
+
+// annotate adds to an error of the handshake what the server wrote instead.
+func (c *Connection) annotate(l *live, link session.Link, err error) error {
+	if cause := link.Err(); cause != nil && errors.As(cause, new(*wire.ExitError)) {
+		err = cause
+	}
+	if n, first := l.tap.NoiseSeen(); n > 0 {
+		err = fmt.Errorf("%w (it wrote on its standard output what is no message of the protocol, first %q)", err, c.redact(first))
+	}
+	return &stageError{StageHandshake, err}
+}
+
+// link makes a fresh way to the server, with the tap that reads it.
+func (c *Connection) link(ctx context.Context) (*live, session.Link, error) {
+	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), stderr: func() string { return "" }}
+	l.tap = wire.NewTap(wire.Options{
+		MaxFrame: MaxFrame, Now: c.now,
+		Handle: func(ctx context.Context, r wire.ServerRequest) (raw []byte, err error) { return nil, nil },
+	})
+	if c.cfg.transport() != TransportStdio {
+		link, err := c.remoteLink(l.tap)
+		return l, link, err
+	}
+	p, err := c.program(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	l.stderr = p.Stderr
+	return l, wire.NewStdio(wire.StdioOptions{Process: p, Tap: l.tap, Grace: stopGrace}), nil
+}
+
+// program finds and starts the server's program.
+func (c *Connection) program(ctx context.Context) (*process.Process, error) {
+	if strings.TrimSpace(c.cfg.Command) == "" {
+		return nil, &stageError{StageProgram, errors.New("it has neither a command nor a URL")}
+	}
+	path := os.Getenv("PATH")
+	if c.host.opts.EnvPath != nil {
+		path = c.host.opts.EnvPath()
+	}
+	command, err := process.Look(expandHome(c.cfg.Command), path)
+	if err != nil && c.host.opts.EnvPath == nil {
+		// The login shell may know more folders; it is asked only when needed.
+		path = c.host.paths.Path(ctx)
+		command, err = process.Look(expandHome(c.cfg.Command), path)
+	}
+	if err != nil {
+		return nil, &stageError{StageProgram, err}
+	}
+	dir := expandHome(c.cfg.Cwd)
+	if dir == "" {
+		dir = c.host.opts.WorkDir
+	}
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, &stageError{StageProgram, err}
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, &stageError{StageProgram, fmt.Errorf("its working folder %s is missing or is no folder", dir)}
+	}
+	p, err := process.Start(ctx, process.Spec{
+		Path: command, Args: c.cfg.Args, Env: process.Environment(c.cfg.Env, path), Dir: dir,
+	})
+	if err != nil {
+		return nil, &stageError{StageStart, err}
+	}
+	return p, nil
+}
+
+// expandHome replaces a leading ~ by the home folder.
+func expandHome(path string) string {
+	if path != "~" && !strings.HasPrefix(path, "~/") {
+		return path
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return path
+	}
+	return filepath.Join(home, strings.TrimPrefix(path, "~"))
+}
+
+// remoteLink makes the way to a server over HTTP.
+func (c *Connection) remoteLink(tap *wire.Tap) (session.Link, error) {
+	link, err := remote.New(remote.Options{
+		URL: c.cfg.URL, Headers: c.cfg.Headers, AllowHTTP: c.cfg.AllowHTTP,
+		SSE: c.cfg.transport() == TransportSSE, Tap: tap, MaxFrame: MaxFrame,
+		Warn:    func(text string) { c.note("warning", "", text) },
+		Renewed: func() { c.mark("tools"); c.mark("prompts"); c.mark("resources") },
+		Headers4: c.toolHeaders,
+	})
+	if err != nil {
+		return nil, &stageError{StageProgram, err}
+	}
+	return link, nil
+}
+
+// welcome takes over what the server said of itself.
+func (c *Connection) welcome(l *live) {
+	hello := l.session.Hello()
+	info := ServerInfo{Name: hello.Name, Title: hello.Title, Version: hello.Version, Instructions: hello.Instructions}
+	if info.Instructions != "" {
+		info.InstructionsHash = hashText(info.Instructions)
+	}
+	c.mu.Lock()
+	old := c.info
+	c.info, c.protocol, c.caps = info, hello.Protocol, readCapabilities(hello.Capabilities)
+	c.stderr = ""
+	c.mu.Unlock()
+	if old.InstructionsHash != info.InstructionsHash && old != (ServerInfo{}) {
+		c.events.put(ListChanged{Server: c.cfg.ID, Kind: "instructions"})
+	}
+}
+
+// ended reports whether the session has ended.
+func (l *live) ended() bool {
+	select {
+	case <-l.session.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// keepStderr keeps what a program that is gone wrote.
+func (c *Connection) keepStderr(stderr func() string) {
+	s := stderr()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stderr = s
+}
+
+// startError makes the sentence and the hint for an error of a start.
+func (c *Connection) startError(err error, limit time.Duration) *StartError {
+	out := &StartError{Server: c.cfg.ID, Stage: StageHandshake, Err: err}
+	var stage *stageError
+	if errors.As(err, &stage) {
+		out.Stage = stage.stage
+	}
+	out.Message = sentence(err.Error())
+	var exit *wire.ExitError
+	var version *session.VersionError
+	var status *remote.Error
+	switch {
+	case errors.As(err, &exit):
+		out.Exited, out.ExitCode, out.Stderr = true, exit.Code, c.redact(exit.Stderr)
+		if out.Stage == StageHandshake {
+			out.Stage = StageStart
+		}
+		out.Message = fmt.Sprintf("%s ended before it was ready (%s).", c.cfg.Command, exit.Ending)
+		out.Hint = "Run the command in a terminal to see what it needs: " + c.commandLine()
+	case errors.Is(err, errStartLimit):
+		out.Message = fmt.Sprintf("it did not answer within %s.", limit)
+		out.Hint = "Check the command; if it is only slow, give it a longer start time."
+		out.Stderr = c.redact(lastLines(c.rawStderr(), 20))
+		if n := strings.Index(err.Error(), "(it wrote"); n >= 0 {
+			out.Message += " " + sentence(strings.Trim(err.Error()[n:], "()"))
+		}
+	case errors.As(err, &version):
+		out.Hint = "Use a version of the server that speaks one of these, or a newer version of this program."
+	case errors.As(err, &status):
+		out.Hint = status.Hint
+	case out.Stage == StageProgram && c.cfg.transport() == TransportStdio:
+		out.Hint = "Install the program, or give its full path as the command."
+	}
+	out.Message = c.redact(out.Message)
+	return out
+}
+
+// commandLine is what a person would type, without the environment.
+func (c *Connection) commandLine() string {
+	return c.redact(strings.Join(append([]string{c.cfg.Command}, c.cfg.Args...), " "))
+}
+
+func (c *Connection) rawStderr() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stderr
+}
+
+// lastLines returns the last n lines of s.
+func lastLines(s string, n int) string {
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// sentence ends a text with a full stop.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
+		return s
+	}
+	return s + "."
+}
