@@ -53,7 +53,7 @@ func ParseObject(raw []byte) (Object, error) {
 	if err := s.document(); err != nil {
 		return nil, err
 	}
-	s.pos, s.depth = 0, 0
+	s.pos = 0
 	s.space()
 	if s.src[s.pos] != '{' {
 		return nil, s.fail(s.pos, "a JSON object was expected")
@@ -61,20 +61,17 @@ func ParseObject(raw []byte) (Object, error) {
 	return s.members(), nil
 }
 
-// parseArray reads one JSON array as ParseObject reads an object.
-func parseArray(raw []byte) ([]json.RawMessage, error) {
-	s, err := newScanner(raw)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.document(); err != nil {
-		return nil, err
-	}
-	s.pos, s.depth = 0, 0
+// uncheckedObject reads an object out of a text that was checked before.
+func uncheckedObject(raw []byte) Object {
+	s := scanner{src: raw}
 	s.space()
-	if s.src[s.pos] != '[' {
-		return nil, s.fail(s.pos, "a JSON array was expected")
-	}
+	return s.members()
+}
+
+// uncheckedArray reads an array out of a text that was checked before.
+func uncheckedArray(raw []byte) []json.RawMessage {
+	s := scanner{src: raw}
+	s.space()
 	items := []json.RawMessage{}
 	s.pos++
 	for s.space(); s.src[s.pos] != ']'; s.space() {
@@ -86,7 +83,7 @@ func parseArray(raw []byte) ([]json.RawMessage, error) {
 		s.skip()
 		items = append(items, json.RawMessage(s.src[start:s.pos:s.pos]))
 	}
-	return items, nil
+	return items
 }
 
 // members reads the object at pos of a text that was checked before.

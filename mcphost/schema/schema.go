@@ -1,0 +1,240 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Limits of Compile and Validate. What is beyond them is refused, never guessed.
+const (
+	MaxSchemaBytes  = 1 << 20         // of a schema's text
+	MaxSchemaDepth  = 128             // of nesting in a schema's text
+	MaxSubschemas   = 5000            // in one schema
+	MaxSchemaValues = 50_000          // JSON values in one schema, members of enum among them
+	MaxCheckTime    = 2 * time.Second // of one Validate
+)
+
+var (
+	// ErrDialect is the errors.Is target of a schema in a dialect that is not supported.
+	ErrDialect = errors.New("unsupported JSON Schema dialect")
+	// ErrRemote is the errors.Is target of a schema that refers to something outside itself.
+	ErrRemote = errors.New("remote reference")
+)
+
+// dialectError and remoteError are sentences that errors.Is knows.
+type dialectError string
+
+func (e dialectError) Error() string        { return string(e) }
+func (e dialectError) Is(target error) bool { return target == ErrDialect }
+
+type remoteError string
+
+func (e remoteError) Error() string        { return string(e) }
+func (e remoteError) Is(target error) bool { return target == ErrRemote }
+
+// Schema is a compiled JSON Schema. It is safe for use by several goroutines;
+// concurrent calls of Validate wait for each other.
+type Schema struct {
+	compiled *jsonschema.Schema
+	dialect  string
+	warnings []string
+	enum     int // the length of the longest enum
+	inPlace  int // subschemas that apply others to the same value
+
+	mu    sync.Mutex // guards meter, which one Validate uses at a time
+	meter *meter
+}
+
+// Dialect names the dialect the schema was compiled in, for example "2020-12" or
+// "draft-07".
+func (s *Schema) Dialect() string { return s.dialect }
+
+// Warnings says, in sentences, what of the schema is not enforced: patterns that Go's
+// regular expressions cannot express, keywords whose value is null, names that
+// appear twice. The caller must not change the slice.
+func (s *Schema) Warnings() []string { return s.warnings }
+
+// base is the address a schema has while it is compiled. Nothing is ever loaded.
+const base = "schema:///root.json"
+
+// Compile reads a JSON Schema. "$schema" chooses the dialect: 2020-12 (the default,
+// as MCP demands), 2019-09, draft-07, draft-06 or draft-04; another is [ErrDialect].
+// A "$ref" to anything outside the schema is [ErrRemote] and never fetched. A schema
+// beyond the limits above is [ErrLimit]. Other errors say why it is not a schema.
+//
+// It is lenient where real servers are careless and nothing is lost: a pattern Go
+// cannot compile, and a keyword whose value is null, are left out with a warning.
+func Compile(raw json.RawMessage) (*Schema, error) {
+	if len(raw) > MaxSchemaBytes {
+		return nil, limitError(fmt.Sprintf("the schema is %d bytes long; at most %d are read", len(raw), MaxSchemaBytes))
+	}
+	if err := check(raw); err != nil {
+		return nil, fmt.Errorf("the schema is %w", err)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, fmt.Errorf("the schema cannot be read: %w", err)
+	}
+	switch doc.(type) {
+	case map[string]any, bool:
+	default:
+		return nil, fmt.Errorf("a schema must be a JSON object (or true or false), not %s", article(typeName(doc)))
+	}
+	dialect, draft, err := dialectOf(doc)
+	if err != nil {
+		return nil, err
+	}
+	meter := &meter{}
+	patterns := newPatterns(meter)
+	w := &walker{patterns: patterns, dialect: draft}
+	if err := w.prepare(raw, doc); err != nil {
+		return nil, err
+	}
+	compiled, err := compile(doc, draft, w.withRefs, patterns, meter)
+	if err != nil {
+		return nil, explainCompile(err, w.refs)
+	}
+	patterns.sealed = true
+	warnings := slices.Concat(w.warnings, patterns.warnings)
+	return &Schema{compiled: compiled, dialect: dialect, warnings: warnings, enum: w.longestEnum, inPlace: w.inPlace, meter: meter}, nil
+}
+
+// compile hands a prepared document to the library. A fault of the library becomes
+// an error.
+func compile(doc any, draft *jsonschema.Draft, withRefs []string, patterns *patterns, m *meter) (compiled *jsonschema.Schema, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			compiled, err = nil, fmt.Errorf("the schema cannot be compiled: %v", r)
+		}
+	}()
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(draft)
+	c.UseLoader(refuseLoader{})
+	c.UseRegexpEngine(patterns.engine)
+	c.RegisterVocabulary(&jsonschema.Vocabulary{
+		URL: "schema:///meter",
+		Compile: func(_ *jsonschema.CompilerContext, obj map[string]any) (jsonschema.SchemaExt, error) {
+			return newCharge(m, obj), nil
+		},
+	})
+	c.AssertVocabs()
+	if err := c.AddResource(base, doc); err != nil {
+		return nil, err
+	}
+	if compiled, err = c.Compile(base); err != nil {
+		return nil, err
+	}
+	// Definitions that nothing uses are not compiled by now. Their references are
+	// looked at all the same: a schema is either closed or refused.
+	for _, place := range withRefs {
+		if _, err := c.Compile(base + "#" + escapeFragment(place)); err != nil {
+			return nil, err
+		}
+	}
+	return compiled, nil
+}
+
+// escapeFragment writes a JSON Pointer as a URI fragment (RFC 6901, section 6).
+func escapeFragment(pointer string) string {
+	parts := strings.Split(pointer, "/")
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	return strings.Join(parts, "/")
+}
+
+// refuseLoader is asked for everything that is not in the schema itself.
+type refuseLoader struct{}
+
+func (refuseLoader) Load(string) (any, error) {
+	return nil, remoteError("schemas are never fetched")
+}
+
+// dialectOf finds the dialect a schema declares.
+func dialectOf(doc any) (string, *jsonschema.Draft, error) {
+	obj, _ := doc.(map[string]any)
+	declared, ok := obj["$schema"]
+	if !ok || declared == nil {
+		return "2020-12", jsonschema.Draft2020, nil
+	}
+	uri, ok := declared.(string)
+	if !ok {
+		return "", nil, dialectError(`"$schema" must be a string that names a dialect`)
+	}
+	bare := strings.TrimSuffix(strings.TrimSpace(uri), "#")
+	bare = strings.TrimPrefix(strings.TrimPrefix(bare, "http://"), "https://")
+	var name string
+	var draft *jsonschema.Draft
+	switch strings.TrimSuffix(bare, "/") {
+	case "json-schema.org/draft/2020-12/schema", "json-schema.org/schema":
+		name, draft = "2020-12", jsonschema.Draft2020
+	case "json-schema.org/draft/2019-09/schema":
+		name, draft = "2019-09", jsonschema.Draft2019
+	case "json-schema.org/draft-07/schema":
+		name, draft = "draft-07", jsonschema.Draft7
+	case "json-schema.org/draft-06/schema":
+		name, draft = "draft-06", jsonschema.Draft6
+	case "json-schema.org/draft-04/schema":
+		name, draft = "draft-04", jsonschema.Draft4
+	default:
+		return "", nil, dialectError(fmt.Sprintf("the schema says it is written in %s, a dialect that is not supported; supported are JSON Schema 2020-12, 2019-09, draft-07, draft-06 and draft-04", quoted(uri)))
+	}
+	// The library knows the dialect by now; its own reading of "$schema" is stricter.
+	delete(obj, "$schema")
+	return name, draft, nil
+}
+
+// explainCompile turns the library's error into a sentence. refs are the references
+// as the schema writes them.
+func explainCompile(err error, refs []string) error {
+	var load *jsonschema.LoadURLError
+	if errors.As(err, &load) {
+		return remoteError(fmt.Sprintf("the schema refers to %s, which is outside it; schemas are never fetched, so all definitions must be inside (for example under \"$defs\")", quoted(original(load.URL, refs))))
+	}
+	var pointer *jsonschema.JSONPointerNotFoundError
+	if errors.As(err, &pointer) {
+		return fmt.Errorf("the schema refers to %s, which it does not contain", quoted(local(pointer.URL)))
+	}
+	var anchor *jsonschema.AnchorNotFoundError
+	if errors.As(err, &anchor) {
+		return fmt.Errorf("the schema refers to %s, which it does not contain", quoted(local(anchor.Reference)))
+	}
+	var invalid *jsonschema.SchemaValidationError
+	if errors.As(err, &invalid) {
+		var ve *jsonschema.ValidationError
+		if errors.As(invalid.Err, &ve) {
+			if vs := violations(ve); len(vs) > 0 {
+				return fmt.Errorf("not a valid JSON Schema: %s", vs[0])
+			}
+		}
+	}
+	return fmt.Errorf("not a valid JSON Schema: %s", strings.ReplaceAll(err.Error(), base, ""))
+}
+
+// local cuts the made-up address off a reference.
+func local(ref string) string { return strings.TrimPrefix(ref, base) }
+
+// original finds how the schema wrote a reference that was resolved to url.
+func original(url string, refs []string) string {
+	best := ""
+	for _, ref := range refs {
+		bare, _, _ := strings.Cut(ref, "#")
+		tail := strings.TrimLeft(bare, "./")
+		if tail != "" && strings.HasSuffix(url, tail) && len(ref) > len(best) {
+			best = ref
+		}
+	}
+	if best != "" {
+		return best
+	}
+	return url
+}

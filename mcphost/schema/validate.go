@@ -1,0 +1,145 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Violation is one way in which a value does not fit its schema.
+type Violation struct {
+	Path    string // JSON Pointer (RFC 6901) into the value; "" is the value itself
+	Message string // what is wrong there, to be read after the path
+}
+
+// String gives both as one sentence.
+func (v Violation) String() string {
+	if v.Path == "" {
+		return "the value " + v.Message
+	}
+	return v.Path + " " + v.Message
+}
+
+// maxValues bounds the values of one instance.
+const maxValues = 100_000
+
+// maxComparisons bounds values of the instance times members of the longest enum.
+const maxComparisons = 50_000_000
+
+// maxStack bounds the depth of the instance times the subschemas that apply others to
+// the same value. The library recurses that often at most (a reference that comes back
+// to itself on the same value is found by it), and Go cannot recover from a stack that
+// is too large.
+const maxStack = 100_000
+
+// Validate says in which ways instance, one JSON text, does not fit the schema; nil
+// means that it fits. Numbers are compared exactly, however long. The order is that of
+// the paths, at most 50 are given. An instance that cannot be checked within
+// [MaxCheckTime] and the limits of this package gives one violation that says so. Of
+// a name that appears twice the last value is checked.
+func (s *Schema) Validate(instance []byte) []Violation {
+	if err := check(instance); err != nil {
+		return []Violation{{Message: "is " + err.Error()}}
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(instance))
+	if err != nil {
+		return []Violation{{Message: "cannot be read: " + err.Error()}}
+	}
+	var size extent
+	if why := size.measure(doc, 1); why != "" {
+		return []Violation{{Message: why}}
+	}
+	if size.depth*(s.inPlace+1) > maxStack {
+		return []Violation{{Message: "is nested too deep to be checked against a schema of this many references"}}
+	}
+	if s.enum > 0 && size.values*s.enum > maxComparisons {
+		return []Violation{{Message: "is too large to be checked against the schema's long lists of values"}}
+	}
+	return s.run(doc)
+}
+
+// extent is the size of an instance.
+type extent struct{ values, depth int }
+
+// measure counts the values of v and looks for numbers nobody can compare.
+func (x *extent) measure(v any, depth int) string {
+	x.values++
+	x.depth = max(x.depth, depth)
+	if x.values > maxValues {
+		return fmt.Sprintf("has more than %d parts, too many to be checked against the schema", maxValues)
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, item := range v {
+			if why := x.measure(item, depth+1); why != "" {
+				return why
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if why := x.measure(item, depth+1); why != "" {
+				return why
+			}
+		}
+	case json.Number:
+		if !manageable(string(v)) {
+			return fmt.Sprintf("contains the number %s, which is too large or too long to be checked", short(string(v), 20))
+		}
+	}
+	return ""
+}
+
+// run validates under the meter. The library is one pure computation that calls
+// nothing but charge and pattern, so holding the lock meanwhile cannot deadlock.
+func (s *Schema) run(doc any) (result []Violation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.meter.start()
+	defer s.meter.stop()
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case exhausted:
+			result = []Violation{{Message: "could not be checked: schema and value together need too much work"}}
+		default:
+			result = []Violation{{Message: fmt.Sprintf("could not be checked: %v", r)}}
+		}
+	}()
+	err := s.compiled.Validate(doc)
+	if err == nil {
+		return nil
+	}
+	var ve *jsonschema.ValidationError
+	if !errors.As(err, &ve) {
+		return []Violation{{Message: "could not be checked: " + err.Error()}}
+	}
+	return violations(ve)
+}
+
+// manageable says whether a number is short enough, and its exponent small enough, to
+// be turned into an exact fraction at once.
+func manageable(n string) bool {
+	if len(n) > 1000 {
+		return false
+	}
+	i := strings.IndexAny(n, "eE")
+	if i < 0 {
+		return true
+	}
+	exp, err := strconv.Atoi(n[i+1:])
+	return err == nil && exp >= -400 && exp <= 400
+}
+
+// rational reads a manageable number exactly.
+func rational(n string) (*big.Rat, bool) {
+	if !manageable(n) {
+		return nil, false
+	}
+	return new(big.Rat).SetString(n)
+}
