@@ -1,0 +1,138 @@
+//go:build unix
+
+package process
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestLook(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, mode := range map[string]os.FileMode{"good": 0o755, "plain": 0o644} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := "::relative:/nowhere:" + dir
+	for command, want := range map[string]string{"good": filepath.Join(dir, "good"), filepath.Join(dir, "good"): filepath.Join(dir, "good")} {
+		if got, err := Look(command, path); err != nil || got != want {
+			t.Errorf("%s: %q, %v", command, got, err)
+		}
+	}
+	for command, says := range map[string]string{
+		"absent":                        "not found in PATH (" + path + ")",
+		"plain":                         "not marked executable",
+		"folder":                        "is a folder",
+		"./good":                        "relative path",
+		"sub/good":                      "relative path",
+		"":                              "no command",
+		filepath.Join(dir, "plain"):     "not marked executable",
+		filepath.Join(dir, "gone"):      "does not exist",
+		filepath.Join(dir, "good", "x"): "does not exist",
+	} {
+		_, err := Look(command, path)
+		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), command) || !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q: %v", command, err)
+		}
+	}
+}
+
+func TestEnvironmentIsAnAllowList(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "canary")
+	t.Setenv("SSH_AUTH_SOCK", "canary")
+	t.Setenv("HTTPS_PROXY", "http://proxy:1")
+	t.Setenv("LANG", "() { canary; }")
+	t.Setenv("HOME", "/home/x")
+	env := Environment(map[string]string{"TOKEN": "t", "HOME": "/other", "EMPTY": ""}, "/a:/b")
+	for _, want := range []string{"PATH=/a:/b", "TOKEN=t", "HOME=/other", "EMPTY=", "HTTPS_PROXY=http://proxy:1"} {
+		if !slices.Contains(env, want) {
+			t.Errorf("%s is missing in %q", want, env)
+		}
+	}
+	if strings.Contains(strings.Join(env, "\n"), "canary") {
+		t.Errorf("%q", env)
+	}
+	if !slices.IsSorted(env) {
+		t.Errorf("not sorted: %q", env)
+	}
+	if env := Environment(nil, ""); !slices.Contains(env, "PATH="+os.Getenv("PATH")) {
+		t.Errorf("our own PATH is missing in %q", env)
+	}
+}
+
+func TestPathAsksTheLoginShell(t *testing.T) {
+	home := t.TempDir()
+	node := filepath.Join(home, ".nvm", "versions", "node", "v22.1.0", "bin")
+	old := filepath.Join(home, ".nvm", "versions", "node", "v9.0.0", "bin")
+	for _, dir := range []string{node, old, filepath.Join(home, ".local", "bin")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("HOME", home)
+	t.Setenv("PATH", "/usr/bin:/bin:.:/usr/bin")
+	t.Setenv("SHLVL", "")
+	os.Unsetenv("SHLVL")
+	for name, c := range map[string]struct {
+		shell string
+		found bool
+	}{
+		"noisy":   {"#!/bin/sh\necho 'Welcome! path-none'\nPATH=/from/shell:$PATH\nexport PATH\nshift; shift; exec /bin/sh \"$@\"\n", true},
+		"hanging": {"#!/bin/sh\nsleep 30\n", false},
+		"other":   {"#!/bin/sh\nexec cat\n", false},
+		"failing": {"#!/bin/sh\nexit 1\n", false},
+		"missing": {"", false},
+	} {
+		shell := filepath.Join(t.TempDir(), "shell")
+		if c.shell != "" {
+			if err := os.WriteFile(shell, []byte(c.shell), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Setenv("SHELL", shell)
+		p := NewPaths()
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		got := p.Path(ctx)
+		cancel()
+		if strings.Contains(got, "/from/shell") != c.found {
+			t.Errorf("%s: %q", name, got)
+		}
+		list := filepath.SplitList(got)
+		if list[0] != "/usr/bin" || list[1] != "/bin" || slices.Contains(list, ".") {
+			t.Errorf("%s: %q", name, list)
+		}
+		if i, j := slices.Index(list, node), slices.Index(list, old); i < 0 || j < i {
+			t.Errorf("%s: the newest Node does not come first: %q", name, list)
+		}
+		if again := p.Path(context.Background()); again != got {
+			t.Errorf("%s: a second answer differs: %q", name, again)
+		}
+	}
+	// A program started from a shell has its PATH already.
+	t.Setenv("SHLVL", "1")
+	t.Setenv("SHELL", "/no/such/shell")
+	if got := NewPaths().Path(context.Background()); !strings.HasPrefix(got, "/usr/bin:/bin") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestBatchCommandLine(t *testing.T) {
+	t.Parallel()
+	got := batchCommandLine(`C:\Program Files\nodejs\npx.cmd`, []string{"-y", `C:\My Data & Co\100%`, `say "hi"`, `end\`, "", "a\nb"})
+	want := `cmd.exe /e:ON /v:OFF /d /s /c ""C:\Program Files\nodejs\npx.cmd" "-y" "C:\My Data & Co\100%%cd:~,%" "say ""hi""" "end\\" "" "a b""`
+	if got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
