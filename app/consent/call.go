@@ -35,6 +35,8 @@ type CallSpec struct {
 	Arguments    string
 	Model        string
 	Position, Of int
+	// After names the servers whose output the model has read in this turn.
+	After []string
 }
 
 // Call is one tool call, fixed once. It never changes; an edit makes a new Call

@@ -3,6 +3,7 @@ package consent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -62,10 +63,10 @@ type Gate struct {
 	waiting *Waiting
 
 	mu       sync.Mutex
-	running  map[string]*run             // by call id, from sending to the outcome
-	watching map[*run]struct{}           // waiting for a person
-	late     map[string]*lateAnswer      // by call id
-	lateIDs  []string                    // oldest first
+	running  map[string]*run                   // by call id, from sending to the outcome
+	watching map[*run]struct{}                 // waiting for a person
+	late     map[string]*lateAnswer            // by call id
+	lateIDs  []string                          // oldest first
 	pins     map[string]map[pinKey]storage.Pin // by server, as stored
 	seen     map[string]map[pinKey]storage.Pin // by server and config hash, of listed servers
 	grants   []storage.Grant
@@ -188,4 +189,17 @@ func (g *Gate) writeLate(ctx context.Context, e *journal.Entry, raw []byte) {
 
 func (g *Gate) notice(conversation, kind, server, message string) {
 	g.o.Bus.Publish(event.Notice{Conversation: conversation, Kind: kind, Server: server, Message: message})
+}
+
+// Refuse records a call that names no tool which could be called, so that it
+// stands in the journal like every other call. The tool is the name the model
+// used; reason is a sentence.
+func (g *Gate) Refuse(ctx context.Context, conversation, tool, arguments, model, reason string) error {
+	_, err := g.o.Journal.Note(context.WithoutCancel(ctx), journal.Proposal{
+		Kind: journal.KindCall, Conversation: conversation, Tool: tool, Arguments: arguments, Model: model,
+	}, journal.Outcome{Outcome: journal.Withdrawn, Effect: journal.EffectNone, Reason: reason})
+	if err != nil {
+		return fmt.Errorf("a refused call could not be recorded: %w", err)
+	}
+	return nil
 }

@@ -56,8 +56,8 @@ type Sampling struct {
 	Answer    string
 }
 
-// SamplingMessage is one message of a sampling request. Other counts the blocks
-// that are no text; Note describes them.
+// SamplingMessage is one message of a sampling request. Note describes the
+// blocks that are no text; it is empty where there are none.
 type SamplingMessage struct {
 	Role string
 	Text string

@@ -1,6 +1,7 @@
 package consent
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -53,7 +54,7 @@ func (g *Gate) readContent(blocks []mcphost.Content, structured json.RawMessage)
 		}
 		hasText = hasText || strings.TrimSpace(shown.Text) != ""
 	}
-	c.structured = g.cleanJSON(structured)
+	c.structured = g.CleanJSON(structured)
 	if !hasText && len(c.structured) > 0 {
 		parts = append(parts, withoutBlobs(string(c.structured)))
 	}
@@ -127,16 +128,52 @@ func isBase64(s string) bool {
 	return err == nil
 }
 
-// cleanJSON cleans the text of a JSON value as long as it stays one.
-func (g *Gate) cleanJSON(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 || string(raw) == "null" {
+// CleanJSON cleans every text inside a JSON value, written plainly or with
+// escapes; names of members, numbers and order stay as they are. It returns nil
+// for null and for what is no JSON. It may be called from any goroutine.
+func (g *Gate) CleanJSON(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 || string(raw) == "null" || !json.Valid(raw) {
 		return nil
 	}
-	if s := g.cleanText(string(raw)); json.Valid([]byte(s)) {
-		return json.RawMessage(s)
+	var b bytes.Buffer
+	for i := 0; i < len(raw); {
+		if raw[i] != '"' {
+			b.WriteByte(raw[i])
+			i++
+			continue
+		}
+		end := i + 1
+		for raw[end] != '"' {
+			if raw[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		end++
+		b.Write(g.cleanToken(raw[i:end], isName(raw[end:])))
+		i = end
 	}
-	if s := g.o.Redact(string(raw)); json.Valid([]byte(s)) {
-		return json.RawMessage(s)
+	return b.Bytes()
+}
+
+// isName tells whether a string token is the name of a member.
+func isName(rest []byte) bool {
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	return len(rest) > 0 && rest[0] == ':'
+}
+
+func (g *Gate) cleanToken(token []byte, name bool) []byte {
+	var s string
+	if name || json.Unmarshal(token, &s) != nil {
+		return token
 	}
-	return nil
+	cleaned := g.cleanText(s)
+	if cleaned == s {
+		return token
+	}
+	out, err := encode(cleaned)
+	if err != nil {
+		return []byte(`""`)
+	}
+	return []byte(out)
 }

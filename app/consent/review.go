@@ -269,7 +269,7 @@ func reviewedBy(by string) string {
 	if by == "person" {
 		return "Reviewed and trusted by the person."
 	}
-	return "Counted as reviewed because the server stands in the file given for this run."
+	return "Counted as reviewed: given for this run, or built in."
 }
 
 func (g *Gate) listed(server string) bool { return g.o.Listed != nil && g.o.Listed(server) }
@@ -342,8 +342,7 @@ func sorted(pins map[pinKey]storage.Pin) []storage.Pin {
 // Prompts, which never reach a model by themselves, cost a request and are left
 // out where they are not needed.
 func (g *Gate) current(ctx context.Context, conn *mcphost.Connection, prompts bool) ([]storage.Pin, error) {
-	now, redact := g.o.Now(), g.o.Redact
-	now := event.Now()
+	now, redact := g.o.Now().UTC(), g.o.Redact
 	info, cfg := conn.Info(), conn.Config()
 	pins := []storage.Pin{
 		{Server: conn.Server(), Kind: pinServer, Hash: cfg.Hash, Text: redact(configText(cfg)), Reviewed: now},

@@ -1,0 +1,182 @@
+package consent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"steward/app/clean"
+	"steward/app/journal"
+)
+
+// watch makes the run hear of changes at its server while a person decides.
+func (g *Gate) watch(r *run) (stop func()) {
+	g.mu.Lock()
+	g.watching[r] = struct{}{}
+	g.mu.Unlock()
+	return func() {
+		g.mu.Lock()
+		delete(g.watching, r)
+		g.mu.Unlock()
+	}
+}
+
+// ask puts the call into the waiting list and waits for what ends the waiting:
+// an answer, the expiry, a stop, or a change at the server.
+func (r *run) ask() (decision, error) {
+	defer r.g.watch(r)()
+	hash := r.call.Hash()
+	if err := r.entry.Shown(r.log, hash); err != nil {
+		return decision{}, err
+	}
+	item := Item{
+		ID: r.call.ID(), Kind: KindCall, Hash: hash, Conversation: r.call.Conversation(), Server: r.call.Server(),
+		Record: r.entry.Number(), Since: r.g.o.Now(), Call: &r.call,
+		Presentation: presentCall(r.call, r.tool, r.warnings()),
+	}
+	expiry, stop := r.g.expiry(&item)
+	defer stop()
+	s := r.g.waiting.add(item, r.check)
+	r.settled()
+	for {
+		select {
+		case a := <-s.answered:
+			return r.answered(a)
+		case <-expiry:
+			return r.left(s, goneExpired, decision{word: Expired, by: byExpiry, reason: "nobody answered in time"})
+		case <-r.ctx.Done():
+			why := goneCancelled
+			if errors.Is(context.Cause(r.ctx), ErrClosed) {
+				why = goneWithdrawn
+			}
+			return r.left(s, why, r.stoppedBy())
+		case <-r.conn.Done():
+			return r.left(s, goneWithdrawn, decision{word: Withdrawn, by: byCurrent, reason: fmt.Sprintf("the server %s is no longer running", r.call.Server())})
+		case <-r.look:
+			_, why, err := r.g.whyNotCurrent(r.log, r.call, r.conn)
+			if err != nil {
+				why = err.Error()
+			}
+			if why != "" {
+				return r.left(s, goneWithdrawn, decision{word: Withdrawn, by: byCurrent, reason: why})
+			}
+		}
+	}
+}
+
+// expiry starts the time an item has, and writes it into the item.
+func (g *Gate) expiry(item *Item) (<-chan time.Time, func()) {
+	if g.o.Policy.Expiry <= 0 {
+		return nil, func() {}
+	}
+	item.Expires = item.Since.Add(g.o.Policy.Expiry)
+	t := time.NewTimer(g.o.Policy.Expiry) // by the monotonic clock
+	return t.C, func() { t.Stop() }
+}
+
+// left takes the item out of the list; an answer that came first counts, unless
+// what was shown is not current any more.
+func (r *run) left(s *slot, why string, d decision) (decision, error) {
+	if a, ok := r.g.waiting.leave(s, why); ok && (d.word == Expired || a.Action == Deny) {
+		return r.answered(a)
+	}
+	return d, nil
+}
+
+// check says what is wrong with an answer while the person can still mend it.
+func (r *run) check(a Answer) error {
+	switch a.Action {
+	case Deny:
+		return nil
+	case Allow:
+	default:
+		return fmt.Errorf("a call can be allowed or denied, not %q", a.Action)
+	}
+	switch a.Scope {
+	case "", Once, Always:
+	case InConversation:
+		if r.call.Conversation() == "" {
+			return errors.New("this call belongs to no conversation; allow it once or always")
+		}
+	default:
+		return fmt.Errorf("a call can be allowed once, in its conversation or always, not %q", a.Scope)
+	}
+	if _, why, err := r.g.whyNotCurrent(r.log, r.call, r.conn); err != nil || why != "" {
+		return fmt.Errorf("this can no longer be allowed: %w", errors.Join(err, sentence(why)))
+	}
+	if a.Arguments == "" {
+		return nil
+	}
+	edited, err := r.call.edit(a.Arguments)
+	if err != nil {
+		return err
+	}
+	return sentence(violations(r.schema, edited.Arguments()))
+}
+
+func sentence(s string) error {
+	if s == "" {
+		return nil
+	}
+	return errors.New(s)
+}
+
+// answered turns the person's answer into the decision.
+func (r *run) answered(a Answer) (decision, error) {
+	if a.Action == Deny {
+		return decision{word: Denied, by: byPerson, reason: clean.Clean(a.Reason)}, nil
+	}
+	if a.Arguments != "" {
+		edited, err := r.call.edit(a.Arguments)
+		if err != nil {
+			return decision{}, err
+		}
+		if edited.Arguments() != r.call.Arguments() {
+			if err := r.replace(edited); err != nil {
+				return decision{}, err
+			}
+		}
+	}
+	scope := a.Scope
+	if scope == "" {
+		scope = Once
+	}
+	if scope != Once {
+		if err := r.g.grant(r.log, r.call, scope); err != nil {
+			return decision{}, err
+		}
+	}
+	return decision{word: Allowed, by: byPerson, scope: scope}, nil
+}
+
+// replace goes on with the edited call under its own record; the record of the
+// old one ends as withdrawn. The person who edited has seen the new arguments,
+// so the decision stands for them.
+func (r *run) replace(edited Call) error {
+	old, entry := r.call, r.entry
+	r.call = edited
+	if err := r.propose(old.ID()); err != nil {
+		return err
+	}
+	reason := fmt.Sprintf("edited by the person; record %d took its place", r.entry.Number())
+	if err := entry.Decided(r.log, journal.Decision{Decision: Withdrawn, By: byPerson, Reason: reason, ShownHash: old.Hash()}); err != nil {
+		return err
+	}
+	if err := entry.Outcome(r.log, journal.Outcome{Outcome: journal.Withdrawn, Effect: journal.EffectNone, Reason: reason}); err != nil {
+		return err
+	}
+	r.g.retired(old, entry.Number(), reason)
+	return r.entry.Shown(r.log, edited.Hash())
+}
+
+// warnings are what the person should know beside the arguments.
+func (r *run) warnings() []string {
+	var out []string
+	for _, s := range r.call.spec.After {
+		if s != r.call.Server() {
+			out = append(out, fmt.Sprintf("Proposed after the model had read output of %s.", clean.Reveal(s)))
+		}
+	}
+	return out
+}

@@ -1,0 +1,290 @@
+package consent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"steward/app/clean"
+	"steward/app/event"
+	"steward/app/journal"
+	"steward/mcphost"
+)
+
+// How a sampling request ended, in the contract's words.
+const (
+	sampleSent    = "sent"
+	sampleDenied  = "denied"
+	sampleExpired = "expired"
+	sampleFailed  = "failed"
+)
+
+// Sample answers a server that asks for the model (sampling/createMessage):
+// refused unless the server may ask at all, within limits, shown to the person
+// before the model sees it and before the server sees the answer. The request
+// never becomes part of a conversation. It implements mcphost.Asker.
+func (g *Gate) Sample(ctx context.Context, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
+	o := g.origin(r.Server, r.Calls)
+	s := &sampling{g: g, ctx: ctx, log: context.WithoutCancel(ctx), o: o, req: r, wanted: r.MaxTokens, started: g.o.Now()}
+	if s.req.MaxTokens <= 0 || s.req.MaxTokens > g.o.MaxTokens {
+		s.req.MaxTokens = g.o.MaxTokens
+	}
+	args, err := s.arguments()
+	if err != nil {
+		return mcphost.SamplingAnswer{}, err
+	}
+	s.entry, err = g.o.Journal.Propose(s.log, o.proposal(journal.KindSampling, args, nil))
+	if err != nil {
+		return mcphost.SamplingAnswer{}, fmt.Errorf("the request cannot be recorded: %w", err)
+	}
+	return s.run()
+}
+
+type sampling struct {
+	g       *Gate
+	ctx     context.Context
+	log     context.Context
+	o       origin
+	req     mcphost.SamplingRequest
+	wanted  int
+	entry   *journal.Entry
+	edited  bool
+	started time.Time
+}
+
+func (s *sampling) run() (mcphost.SamplingAnswer, error) {
+	if why := s.refusal(); why != "" {
+		return s.refuse(decision{word: Denied, by: byFlag, reason: why})
+	}
+	d, err := s.approve(KindSampling, nil)
+	if err != nil || d.word != Allowed {
+		return s.refuse(d, err)
+	}
+	if err := s.entry.Decided(s.log, journal.Decision{Decision: d.word, By: d.by, ShownHash: s.hash(nil)}); err != nil {
+		return s.fail(err)
+	}
+	answer, err := s.g.o.Sample(s.ctx, s.o.conversation, s.req)
+	if err != nil {
+		return s.fail(err)
+	}
+	d, err = s.approve(KindSamplingAnswer, &answer)
+	if err != nil || d.word != Allowed {
+		return s.refuse(d, err)
+	}
+	raw, err := json.Marshal(map[string]any{"model": answer.Model, "text": answer.Text, "stopReason": answer.StopReason, "edited": s.edited})
+	if err != nil {
+		return s.fail(err)
+	}
+	if err := s.end(journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone, Result: raw}, sampleSent); err != nil {
+		return mcphost.SamplingAnswer{}, fmt.Errorf("the answer is not sent because it cannot be recorded: %w", err)
+	}
+	return answer, nil
+}
+
+// refusal says why a request is refused before anybody is asked.
+func (s *sampling) refusal() string {
+	g := s.g
+	switch {
+	case g.o.Sample == nil || g.o.Sampling == nil || !g.o.Sampling(s.o.server):
+		return "this server may not ask for the model"
+	case g.o.Policy.Sampling == Deny:
+		return "requests to the model are refused by the settings"
+	case s.wantsTools():
+		return "tools in sampling are not offered by this host"
+	case g.muted(s.o):
+		return "the person has refused this server twice in this turn"
+	case !g.sampled(s.o):
+		return fmt.Sprintf("the server has asked for the model more than %d times during one call", g.o.MaxSamples)
+	}
+	return ""
+}
+
+func (s *sampling) wantsTools() bool {
+	var p struct {
+		Tools []json.RawMessage `json:"tools"`
+	}
+	return json.Unmarshal(s.req.Raw, &p) == nil && len(p.Tools) > 0
+}
+
+// approve asks the person about the request or, with an answer, about that.
+func (s *sampling) approve(kind string, answer *mcphost.SamplingAnswer) (decision, error) {
+	if s.g.o.Policy.Sampling == Allow {
+		return decision{word: Allowed, by: byFlag}, nil
+	}
+	hash := s.hash(answer)
+	if err := s.entry.Shown(s.log, hash); err != nil {
+		return decision{}, err
+	}
+	item := Item{
+		ID: newID("s_"), Kind: kind, Hash: hash, Conversation: s.o.conversation, Server: s.o.server,
+		Record: s.entry.Number(), Since: s.g.o.Now(), Running: s.o.running,
+	}
+	item.Sampling, item.Presentation = s.present(answer)
+	a, d := s.g.wait(s.ctx, &item, s.check)
+	if d.word != "" {
+		return d, nil
+	}
+	if a.Action != Send && a.Action != Allow {
+		s.g.declined(s.o)
+		return decision{word: Denied, by: byPerson, reason: clean.Clean(a.Reason)}, nil
+	}
+	if a.System != nil && answer == nil && *a.System != s.req.System {
+		s.req.System, s.edited = *a.System, true
+	}
+	if a.Text != nil && answer != nil && *a.Text != answer.Text {
+		answer.Text, s.edited = *a.Text, true
+	}
+	return decision{word: Allowed, by: byPerson}, nil
+}
+
+func (s *sampling) check(a Answer) error {
+	switch a.Action {
+	case Send, Allow, Deny, Decline, Cancel:
+		return nil
+	}
+	return fmt.Errorf("a request to the model can be sent or denied, not %q", a.Action)
+}
+
+// wait puts an item into the list until it is answered; otherwise the decision
+// says what ended the waiting.
+func (g *Gate) wait(ctx context.Context, item *Item, check func(Answer) error) (Answer, decision) {
+	expiry, stop := g.expiry(item)
+	defer stop()
+	w := g.waiting.add(*item, check)
+	d := decision{word: Withdrawn, by: byCurrent, reason: "the server or the person ended what it belonged to"}
+	why := goneCancelled
+	select {
+	case a := <-w.answered:
+		return a, decision{}
+	case <-expiry:
+		d, why = decision{word: Expired, by: byExpiry, reason: "nobody answered in time"}, goneExpired
+	case <-ctx.Done():
+	}
+	if a, ok := g.waiting.leave(w, why); ok && ctx.Err() == nil {
+		return a, decision{}
+	}
+	return Answer{}, d
+}
+
+// refuse ends a request that is not sent, and gives the server a proper error.
+func (s *sampling) refuse(d decision, errs ...error) (mcphost.SamplingAnswer, error) {
+	if err := errors.Join(errs...); err != nil {
+		return s.fail(err)
+	}
+	if err := s.entry.Decided(s.log, journal.Decision{Decision: d.word, By: d.by, Reason: d.reason}); err != nil {
+		return s.fail(err)
+	}
+	o := journal.Outcome{Outcome: d.word, Effect: journal.EffectNone, Reason: d.reason}
+	action := sampleDenied
+	switch d.word {
+	case Expired:
+		action = sampleExpired
+	case Withdrawn:
+		action = sampleFailed
+	}
+	if err := s.end(o, action); err != nil {
+		s.g.notice(s.o.conversation, "journal", s.o.server, "The end of a request to the model could not be recorded: "+err.Error())
+	}
+	return mcphost.SamplingAnswer{}, fmt.Errorf("%w: the request was not allowed", mcphost.ErrNotAllowed)
+}
+
+// fail ends a request that the model or the journal failed.
+func (s *sampling) fail(cause error) (mcphost.SamplingAnswer, error) {
+	err := s.end(journal.Outcome{Outcome: journal.Unknown, Effect: journal.EffectNone, Reason: s.g.line(cause.Error())}, sampleFailed)
+	s.g.notice(s.o.conversation, "sampling", s.o.server, "A request to the model for the server "+s.o.server+" failed: "+s.g.line(errors.Join(cause, err).Error()))
+	return mcphost.SamplingAnswer{}, errors.New("the model could not answer the request")
+}
+
+func (s *sampling) end(o journal.Outcome, action string) error {
+	o.Seconds = s.g.o.Now().Sub(s.started).Seconds()
+	err := s.entry.Outcome(s.log, o)
+	s.g.o.Bus.Publish(event.Sampling{
+		Conversation: s.o.conversation, Call: s.o.call, Record: s.entry.Number(), Server: s.o.server, Action: action, Edited: s.edited,
+	})
+	return err
+}
+
+// arguments is the request as it stands in the record.
+func (s *sampling) arguments() (string, error) {
+	if raw, err := compactObject(string(s.req.Raw)); err == nil && len(s.req.Raw) > 0 {
+		return raw, nil
+	}
+	return encode(map[string]any{"systemPrompt": s.req.System, "messages": s.req.Messages, "maxTokens": s.wanted})
+}
+
+func encode(v any) (string, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return "", fmt.Errorf("the request cannot be written as JSON: %w", err)
+	}
+	return string(bytes.TrimSpace(b.Bytes())), nil
+}
+
+// hash covers all that is shown: what would be sent and, in the second step, the
+// answer.
+func (s *sampling) hash(answer *mcphost.SamplingAnswer) string {
+	parts := []string{"sampling", s.o.server, s.req.System, fmt.Sprint(s.req.MaxTokens)}
+	for _, m := range s.req.Messages {
+		parts = append(parts, m.Role)
+		for _, c := range m.Content {
+			parts = append(parts, c.Type, c.Text, c.MIMEType, string(c.Data))
+		}
+	}
+	if answer != nil {
+		parts = append(parts, "answer", answer.Text)
+	}
+	return hashOf(parts...)
+}
+
+func (s *sampling) present(answer *mcphost.SamplingAnswer) (*Sampling, Presentation) {
+	raw := &Sampling{System: s.req.System, MaxTokens: s.req.MaxTokens, Wanted: s.wanted}
+	p := Presentation{
+		Title: fmt.Sprintf("%s asks for the model", clean.Reveal(s.o.server)), Server: clean.Reveal(s.o.server), Tool: clean.Reveal(s.o.tool),
+		System: revealLines(s.req.System),
+	}
+	for _, m := range s.req.Messages {
+		raw.Messages = append(raw.Messages, sampleMessage(m, func(t string) string { return t }))
+		p.Messages = append(p.Messages, sampleMessage(m, revealLines))
+	}
+	if s.wanted != s.req.MaxTokens {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("The server wanted an answer of up to %d tokens; %d is the limit here.", s.wanted, s.req.MaxTokens))
+	}
+	if s.o.call == "" {
+		p.Warnings = append(p.Warnings, "It cannot be told which call this belongs to.")
+	}
+	if answer != nil {
+		raw.Answer, raw.Model = answer.Text, answer.Model
+		p.Answer = revealLines(answer.Text)
+		p.Title = fmt.Sprintf("The model’s answer would go to %s", clean.Reveal(s.o.server))
+	}
+	return raw, p
+}
+
+func sampleMessage(m mcphost.SamplingMessage, show func(string) string) SamplingMessage {
+	out := SamplingMessage{Role: m.Role}
+	other := 0
+	for _, c := range m.Content {
+		if c.Type == "text" {
+			out.Text += show(c.Text)
+		} else {
+			other++
+		}
+	}
+	if other > 0 {
+		kinds := slices.Collect(func(yield func(string) bool) {
+			for _, c := range m.Content {
+				if c.Type != "text" && !yield(fmt.Sprintf("%s (%s, %d bytes)", clean.Line(c.Type, 30), clean.Line(c.MIMEType, 60), len(c.Data))) {
+					return
+				}
+			}
+		})
+		out.Note = fmt.Sprint(kinds)
+	}
+	return out
+}
