@@ -55,6 +55,7 @@ type flags struct {
 	kind, server, tool, outcome, search string // journal filters
 	since, until                        string
 	limit                               int
+	limitGiven                          bool
 	after                               int64
 	format, output                      string
 }
@@ -309,6 +310,7 @@ func (c *command) check(set *flag.FlagSet) error {
 	}
 	given := map[string]bool{}
 	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	c.limitGiven = given["limit"]
 	for _, ch := range choices {
 		if given[ch.flag] && !slices.Contains(ch.allowed, ch.value) {
 			return usagef("--%s is %q, but must be one of %s", ch.flag, ch.value, strings.Join(ch.allowed, ", "))

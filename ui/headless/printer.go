@@ -23,7 +23,7 @@ type output struct {
 	same     bool // out and err are one terminal: a started line of out is ended first
 	term     *terminal
 
-	once   sync.Once
+	mu     sync.Mutex
 	stop   func()
 	failed error // of writing to out; read after the bus subscription has ended
 
@@ -45,12 +45,23 @@ func (o *output) on(e event.Event) {
 	o.text(e)
 }
 
+// stopWith says what ends the turn when its output can no longer be written.
+func (o *output) stopWith(stop func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.stop = stop
+}
+
 func (o *output) wrote(err error) {
-	if err != nil && o.failed == nil {
-		o.failed = err
-		if o.stop != nil {
-			o.once.Do(o.stop)
-		}
+	if err == nil || o.failed != nil {
+		return
+	}
+	o.failed = err
+	o.mu.Lock()
+	stop := o.stop
+	o.mu.Unlock()
+	if stop != nil {
+		stop()
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -213,5 +212,3 @@ func oneTerminal(out, err io.Writer) bool {
 	_, b := terminalFile(err)
 	return a && b
 }
-
-var _ = os.Stdin
