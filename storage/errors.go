@@ -102,9 +102,10 @@ func explain(doing, path string, err error) error {
 		}
 		return fmt.Errorf("%s (%s): %w", doing, path, err)
 	}
+	if isDamage(err) {
+		return refuse(ErrDamaged, err, "%s: %s is damaged; it has been left as it is. Restore a backup, or move it away to start afresh", doing, path)
+	}
 	switch engine.Code {
-	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB, sqlite3.ErrFormat:
-		return refuse(ErrDamaged, err, "%s: %s is damaged; nothing in it has been changed. Restore a backup, or move it away to start afresh", doing, path)
 	case sqlite3.ErrReadonly, sqlite3.ErrPerm:
 		return refuse(ErrReadOnly, err, "%s: %s cannot be written; check the rights of the folder", doing, path)
 	case sqlite3.ErrBusy, sqlite3.ErrLocked:
