@@ -156,9 +156,10 @@ func numberEnd(b []byte, i int) error {
 	return &syntaxError{i, "a digit was expected"}
 }
 
-// eachMember checks the object at b[i] and calls f, if it is not nil, with each
-// key (with its quotes) and value, in order.
-func eachMember(b []byte, i, depth int, f func(key, value []byte) error) (int, error) {
+// eachMember checks the object at b[i]. f, if it is not nil, is called with each
+// key (with its quotes) and the place of its value, in order; it must check the
+// value and return where it ends.
+func eachMember(b []byte, i, depth int, f func(key []byte, i, depth int) (int, error)) (int, error) {
 	if depth >= maxDepth {
 		return i, errJSONDepth
 	}
@@ -185,14 +186,14 @@ func eachMember(b []byte, i, depth int, f func(key, value []byte) error) (int, e
 			return i, &syntaxError{i, "a colon was expected"}
 		}
 		i = skipSpace(b, i+1)
-		end, err := skipValue(b, i, depth+1)
+		var end int
+		if f == nil {
+			end, err = skipValue(b, i, depth+1)
+		} else {
+			end, err = f(key, i, depth+1)
+		}
 		if err != nil {
 			return end, err
-		}
-		if f != nil {
-			if err := f(key, b[i:end]); err != nil {
-				return end, err
-			}
 		}
 		more := false
 		if i, more, err = next(b, end, '}'); err != nil || !more {
@@ -201,8 +202,8 @@ func eachMember(b []byte, i, depth int, f func(key, value []byte) error) (int, e
 	}
 }
 
-// eachItem checks the array at b[i] and calls f, if it is not nil, with each item.
-func eachItem(b []byte, i, depth int, f func(value []byte) error) (int, error) {
+// eachItem checks the array at b[i]; f is as for eachMember.
+func eachItem(b []byte, i, depth int, f func(i, depth int) (int, error)) (int, error) {
 	if depth >= maxDepth {
 		return i, errJSONDepth
 	}
@@ -211,14 +212,15 @@ func eachItem(b []byte, i, depth int, f func(value []byte) error) (int, error) {
 		return i + 1, nil
 	}
 	for {
-		end, err := skipValue(b, i, depth+1)
+		var end int
+		var err error
+		if f == nil {
+			end, err = skipValue(b, i, depth+1)
+		} else {
+			end, err = f(i, depth+1)
+		}
 		if err != nil {
 			return end, err
-		}
-		if f != nil {
-			if err := f(b[i:end]); err != nil {
-				return end, err
-			}
 		}
 		more := false
 		if i, more, err = next(b, end, ']'); err != nil || !more {
@@ -314,11 +316,12 @@ func member(object []byte, name string) []byte {
 	if i >= len(object) || object[i] != '{' {
 		return nil
 	}
-	_, err := eachMember(object, i, 0, func(key, value []byte) error {
-		if keyIs(key, name) {
-			found = value
+	_, err := eachMember(object, i, 0, func(key []byte, i, depth int) (int, error) {
+		end, err := skipValue(object, i, depth)
+		if err == nil && keyIs(key, name) {
+			found = object[i:end]
 		}
-		return nil
+		return end, err
 	})
 	if err != nil {
 		return nil

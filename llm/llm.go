@@ -44,8 +44,9 @@ type Options struct {
 	// FirstToken is how long to wait for the first piece of an answer, however
 	// often the endpoint says that it is still working. 0 means 15 minutes.
 	FirstToken time.Duration
-	// Idle is how long the endpoint may be silent, comments included, before
-	// the answer is given up. 0 means 5 minutes.
+	// Idle is how long the endpoint, once it has answered at all, may be
+	// silent before the answer is given up; a keep-alive comment is a sign of
+	// life. 0 means 5 minutes.
 	Idle time.Duration
 }
 

@@ -1,0 +1,214 @@
+package llm
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strings"
+)
+
+// maxCalls bounds the tool calls of one answer.
+const maxCalls = 512
+
+// callDelta is a piece of a tool call as an endpoint streams it.
+type callDelta struct {
+	index     int
+	hasIndex  bool
+	id, name  string
+	arguments string
+	badText   bool // the arguments held bytes that are not text
+}
+
+// building is a tool call that may not be complete.
+type building struct {
+	callDelta
+	args    strings.Builder
+	tooLong bool
+	mixed   bool // pieces of different calls cannot be told apart
+}
+
+// assembler puts the pieces of tool calls together. Endpoints differ in what
+// they send: no index, one index for all calls, no id, the name in every piece
+// or in several. What belongs together is decided by index, then id, then name,
+// and where that leaves doubt the call is marked unusable.
+type assembler struct {
+	known   map[string]bool // names of the tools offered
+	calls   []*building
+	dropped int // calls beyond maxCalls, or with arguments and no name
+}
+
+func newAssembler(tools []Tool) *assembler {
+	a := &assembler{known: make(map[string]bool, len(tools))}
+	for _, t := range tools {
+		a.known[t.Name] = true
+	}
+	return a
+}
+
+// add takes the next piece.
+func (a *assembler) add(d callDelta) {
+	if a.repeated(d) {
+		return
+	}
+	c := a.owner(d)
+	if c == nil {
+		if len(a.calls) >= maxCalls {
+			a.dropped++
+			return
+		}
+		c = &building{callDelta: callDelta{index: d.index, hasIndex: d.hasIndex, id: d.id}}
+		a.calls = append(a.calls, c)
+	}
+	if c.id == "" {
+		c.id = d.id
+	}
+	a.mergeName(c, d.name)
+	c.badText = c.badText || d.badText
+	if c.args.Len()+len(d.arguments) > maxArguments+1 {
+		c.tooLong = true
+		return
+	}
+	c.args.WriteString(d.arguments)
+}
+
+// repeated tells whether the piece is a whole call that stands there already:
+// some servers send the finished calls once more at the end.
+func (a *assembler) repeated(d callDelta) bool {
+	if d.id == "" || d.name == "" || d.arguments == "" {
+		return false
+	}
+	for _, c := range a.calls {
+		if c.id == d.id && c.name == d.name && c.args.String() == d.arguments && completeArguments(d.arguments) {
+			return true
+		}
+	}
+	return false
+}
+
+// owner is the call a piece continues, nil if it starts one.
+func (a *assembler) owner(d callDelta) *building {
+	c := a.candidate(d)
+	switch {
+	case c == nil:
+		return nil
+	case d.id != "" && d.id == c.id:
+		// Some servers use one id for all calls. A second whole object cannot
+		// belong to the first.
+		if d.name != "" && strings.HasPrefix(strings.TrimSpace(d.arguments), "{") && completeArguments(c.args.String()) {
+			return nil
+		}
+		return c
+	case d.id != "" && c.id != "":
+		// Another id is another call, unless a server makes up an id for
+		// every piece: then there is no name, and the arguments so far are
+		// half an object.
+		if d.name == "" && d.arguments != "" && halfObject(c.args.String()) {
+			return c
+		}
+		return nil
+	case d.name == "":
+		return c
+	case completeArguments(c.args.String()):
+		// A whole object can only be followed by another call, or by the
+		// same call's name once more.
+		if d.name == c.name && strings.TrimSpace(d.arguments) == "" {
+			return c
+		}
+		return nil
+	case a.known[c.name] && a.known[d.name] && d.name != c.name && !a.known[c.name+d.name] && !strings.HasPrefix(d.name, c.name):
+		if strings.TrimSpace(c.args.String()) == "" {
+			return nil
+		}
+		c.mixed = true
+	}
+	return c
+}
+
+// candidate is the latest call with the piece's index, else its id, else the
+// last call.
+func (a *assembler) candidate(d callDelta) *building {
+	for i := len(a.calls) - 1; i >= 0; i-- {
+		c := a.calls[i]
+		switch {
+		case d.hasIndex && c.hasIndex:
+			if c.index == d.index {
+				return c
+			}
+		case d.hasIndex:
+		case d.id == "" || c.id == d.id:
+			return c
+		}
+	}
+	if n := len(a.calls); n > 0 && !d.hasIndex && d.name == "" && a.calls[n-1].id == "" {
+		return a.calls[n-1] // the id comes after the name
+	}
+	return nil
+}
+
+// mergeName adds a piece of a name: nothing new where the name is repeated, the
+// rest where it is split.
+func (a *assembler) mergeName(c *building, piece string) {
+	switch {
+	case piece == "" || piece == c.name:
+	case a.known[c.name+piece]:
+		c.name += piece
+	case a.known[piece] && strings.HasPrefix(piece, c.name):
+		c.name = piece
+	case a.known[c.name]:
+	default:
+		c.name += piece
+	}
+}
+
+// halfObject tells whether s is the beginning of a JSON object.
+func halfObject(s string) bool {
+	s = strings.TrimSpace(s)
+	if !strings.HasPrefix(s, "{") {
+		return false
+	}
+	_, err := whole([]byte(s))
+	return err == errJSONEnd
+}
+
+func completeArguments(s string) bool {
+	s = strings.TrimSpace(s)
+	if !strings.HasPrefix(s, "{") || !strings.HasSuffix(s, "}") {
+		return false
+	}
+	_, err := whole([]byte(s))
+	return err == nil
+}
+
+// finish checks every call and gives it an id that no other call of the answer
+// has. cut says that the answer ended at a limit, so that a call without
+// arguments may have lost them.
+func (a *assembler) finish(cut bool) []ToolCall {
+	var out []ToolCall
+	used := map[string]bool{}
+	for i, c := range a.calls {
+		raw := c.args.String()
+		name := strings.TrimSpace(c.name)
+		if name == "" {
+			if s := strings.TrimSpace(raw); s != "" && s != "{}" && s != "null" {
+				a.dropped++
+			}
+			continue
+		}
+		t := ToolCall{ID: c.id, Name: name, Raw: raw}
+		switch {
+		case c.mixed:
+			t.Problem = "The pieces of several tool calls were mixed and cannot be told apart." + resend
+		case c.tooLong:
+			t.Problem = fmt.Sprintf("The arguments are longer than %d bytes.", maxArguments) + resend
+		case c.badText:
+			t.Problem = "The arguments are not valid Unicode text." + resend
+		default:
+			t.Arguments, t.Problem = completeObject(raw, cut && i == len(a.calls)-1)
+		}
+		if t.ID == "" || used[t.ID] {
+			t.ID = "call_" + rand.Text()[:24]
+		}
+		used[t.ID] = true
+		out = append(out, t)
+	}
+	return out
+}

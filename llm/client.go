@@ -1,0 +1,196 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sashabaranov/go-openai"
+)
+
+// Client talks to one endpoint. It may be used from any goroutine, for several
+// requests at once.
+type Client struct {
+	endpoint Endpoint
+	options  Options
+	base     *url.URL
+	http     *http.Client // go-openai's
+	openai   *openai.Client
+	own      *http.Transport                            // nil if the owner gave one
+	pause    func(context.Context, time.Duration) error // between attempts
+
+	mu      sync.Mutex
+	profile profile // learns from refusals
+
+	closing context.Context
+	close   context.CancelFunc
+}
+
+// New checks the endpoint's settings and makes a client for it. Nothing is sent.
+// The error is an *Error of KindConfig.
+func New(e Endpoint, o Options) (*Client, error) {
+	base, problem := parseBase(e.BaseURL)
+	if problem != nil {
+		return nil, problem
+	}
+	p, problem := findProfile(e.Profile, base, e.Model)
+	if problem != nil {
+		return nil, problem
+	}
+	o.FirstToken = cmp.Or(o.FirstToken, 15*time.Minute)
+	o.Idle = cmp.Or(o.Idle, 5*time.Minute)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	c := &Client{endpoint: e, options: o, base: base, profile: p, pause: pause}
+	if e.Key != nil {
+		if problem := checkKey(base, strings.TrimSpace(e.Key()), e.AllowHTTP); problem != nil {
+			return nil, problem
+		}
+	}
+	transport := o.Transport
+	if transport == nil {
+		c.own = newTransport()
+		transport = c.own
+	}
+	config := openai.DefaultConfig("") // the key is added at the door
+	config.BaseURL = base.String()
+	c.http = &http.Client{
+		Transport:     door{transport},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	config.HTTPClient = c.http
+	c.openai = openai.NewClientWithConfig(config)
+	c.closing, c.close = context.WithCancel(context.Background())
+	return c, nil
+}
+
+// Close ends the client's connections. Requests in progress end as stopped.
+func (c *Client) Close() {
+	c.close()
+	if c.own != nil {
+		c.own.CloseIdleConnections()
+	}
+}
+
+// BaseURL is the endpoint's address as it is used.
+func (c *Client) BaseURL() string { return c.base.String() }
+
+// exchange prepares one request below the base URL.
+func (c *Client) exchange(path string, body []byte, tools []Tool) (*exchange, *Error) {
+	x := &exchange{url: at(c.base, path), body: body, tools: tools, now: c.options.Now, alive: func() {}, first: func() {}}
+	if c.endpoint.Key != nil {
+		x.key = strings.TrimSpace(c.endpoint.Key())
+	}
+	if strings.ContainsFunc(x.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, &Error{Kind: KindConfig, Message: "The API key holds characters a key cannot have, such as a line break. Enter it again in the settings."}
+	}
+	return x, checkKey(c.base, x.key, c.endpoint.AllowHTTP)
+}
+
+// Models lists the names of the models the endpoint offers, in its order. The
+// error is an *Error, or the context's.
+func (c *Client) Models(ctx context.Context) ([]string, error) {
+	x, problem := c.exchange("/models", nil, nil)
+	if problem != nil {
+		return nil, problem
+	}
+	ctx, cancel := c.bounded(ctx, 30*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(context.WithValue(ctx, exchangeKey{}, x), http.MethodGet, x.url.String(), nil)
+	if err != nil {
+		return nil, c.explain(x, err)
+	}
+	req.Header.Set("Accept", "application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.explain(x, err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxWhole))
+	if err != nil {
+		return nil, c.explain(x, err)
+	}
+	names, ok := modelNames(raw)
+	if !ok {
+		f := readFailure(resp.StatusCode, raw)
+		return nil, c.redact(x, &Error{Kind: KindProtocol, Status: resp.StatusCode, Body: keep(raw),
+			Message: sentence(x.where()+" did not answer with a list of models: "+f.message) + " Check the base URL (most end in /v1)."})
+	}
+	return names, nil
+}
+
+// bounded is ctx with a limit, ended by Close too.
+func (c *Client) bounded(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	stop := context.AfterFunc(c.closing, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// modelNames reads {"data":[{"id":…}]}, the same under "models", or a bare list.
+func modelNames(raw []byte) ([]string, bool) {
+	type entry struct {
+		ID, Name, Model string
+	}
+	var answer struct{ Data, Models json.RawMessage }
+	list := json.RawMessage(raw)
+	if json.Unmarshal(raw, &answer) == nil {
+		list = answer.Data
+		if list == nil {
+			list = answer.Models
+		}
+	}
+	var items []json.RawMessage
+	if json.Unmarshal(list, &items) != nil || items == nil {
+		return nil, false
+	}
+	names := []string{}
+	for _, item := range items {
+		var e entry
+		var name string
+		if json.Unmarshal(item, &name) != nil && json.Unmarshal(item, &e) == nil {
+			name = cmp.Or(e.ID, e.Name, e.Model)
+		}
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names, true
+}
+
+// explain turns an error of the HTTP client into an *Error.
+func (c *Client) explain(x *exchange, err error) *Error {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = networkError(x.where(), err)
+	}
+	return c.redact(x, e)
+}
+
+// redact removes the key, and what the owner knows to be secret, from an error.
+func (c *Client) redact(x *exchange, e *Error) *Error {
+	clean := func(s string) string {
+		if len(x.key) >= 4 {
+			s = strings.ReplaceAll(s, x.key, "[secret]")
+		}
+		if c.options.Redact != nil {
+			s = c.options.Redact(s)
+		}
+		return s
+	}
+	e.Message, e.Body = clean(e.Message), clean(e.Body)
+	return e
+}
+
+// inside is the error of a fault in this program, found while it read an answer.
+func inside(where string, v any) *Error {
+	return &Error{Kind: KindProtocol, Message: fmt.Sprintf("Reading the answer of %s failed through a fault in this program (%v). Please report it.", where, v)}
+}

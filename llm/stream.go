@@ -1,0 +1,294 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/sashabaranov/go-openai"
+)
+
+// maxAnswer bounds the text and reasoning of one answer, in bytes.
+const maxAnswer = 64 << 20
+
+// Stream sends a request and reports what comes of it. on is called in order
+// and from the calling goroutine, which Stream keeps until the end. It must not
+// be nil.
+//
+// How the answer ended stands in Answer.State. The error is an *Error for
+// StateFailed and StateInterrupted and nil for StateFinished and StateStopped;
+// what had come by then is in the Answer in every case. Ending ctx stops the
+// answer at once.
+//
+// A request that failed before anything of an answer came is sent again where
+// that can help, at most a few times, each announced by Retrying.
+func (c *Client) Stream(ctx context.Context, r Request, on func(Event)) (Answer, error) {
+	if strings.TrimSpace(c.endpoint.Model) == "" {
+		return Answer{State: StateFailed}, &Error{Kind: KindConfig, Message: "No model is chosen. Choose one in the settings."}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.closing, cancel)()
+	failed := 0
+	for {
+		c.mu.Lock()
+		p := c.profile
+		c.mu.Unlock()
+		a := &attempt{client: c, request: r, on: on, answer: Answer{Model: c.endpoint.Model}}
+		problem := a.run(ctx, p)
+		if problem == nil {
+			return a.answer, nil
+		}
+		if a.consumed {
+			return a.answer, problem
+		}
+		if learnt := c.adapt(problem); learnt != "" {
+			on(Warning{Kind: "adapted", Message: learnt})
+			continue
+		}
+		failed++
+		wait, again := backoff(problem, failed)
+		if !again {
+			return a.answer, problem
+		}
+		on(Retrying{After: wait, Attempt: failed + 1, Reason: problem.Message})
+		if err := c.pause(ctx, wait); err != nil {
+			a.answer.State = StateStopped
+			return a.answer, nil
+		}
+	}
+}
+
+// attempt is one try at an answer.
+type attempt struct {
+	client   *Client
+	request  Request
+	on       func(Event)
+	answer   Answer
+	consumed bool // something of an answer has been handed out
+
+	text, reasoning strings.Builder
+	calls           *assembler
+	split           thinkSplitter
+	usage           *Usage
+	replaced        bool // U+FFFD in arguments
+}
+
+// run sends the request and reads the answer.
+func (a *attempt) run(ctx context.Context, p profile) (problem *Error) {
+	c := a.client
+	a.answer.State = StateFailed
+	raw, problem := body(c.endpoint.Model, a.request, p)
+	if problem != nil {
+		return problem
+	}
+	x, problem := c.exchange("/chat/completions", raw, a.request.Tools)
+	if problem != nil {
+		return problem
+	}
+	a.calls = newAssembler(a.request.Tools)
+	a.split = thinkSplitter{text: a.addText, reasoning: a.addReasoning}
+	defer func() {
+		if v := recover(); v != nil {
+			a.split.held = "" // handing it out may be what failed
+			a.settle()
+			a.answer.State = StateFailed
+			problem = c.redact(x, inside(x.where(), v))
+		}
+	}()
+	inner, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	w := newWatch(cancel, c.options.FirstToken, c.options.Idle)
+	defer w.stop()
+	x.alive, x.first = w.alive, w.started
+	stream, err := c.openai.CreateChatCompletionStream(
+		context.WithValue(inner, exchangeKey{}, x),
+		openai.ChatCompletionRequest{Messages: []openai.ChatCompletionMessage{}}, // the door sends the real one
+	)
+	if err == nil {
+		err = a.read(stream, w)
+		x.drain(cancel)
+		_ = stream.Close() // what was read is not changed by how the connection ends
+	}
+	a.settle()
+	return a.conclude(ctx, context.Cause(inner), x, err)
+}
+
+// read hands out what go-openai decodes until the stream ends.
+func (a *attempt) read(stream *openai.ChatCompletionStream, w *watch) error {
+	for {
+		chunk, err := stream.Recv()
+		if err != nil {
+			return err
+		}
+		if chunk.Usage != nil {
+			a.setUsage(chunk.Usage)
+		}
+		for i := range chunk.Choices {
+			a.choice(&chunk.Choices[i], w)
+		}
+		if a.text.Len()+a.reasoning.Len() > maxAnswer {
+			return &Error{Kind: KindProtocol, Message: fmt.Sprintf("The answer is longer than %d MB and was given up.", maxAnswer>>20)}
+		}
+	}
+}
+
+func (a *attempt) choice(choice *openai.ChatCompletionStreamChoice, w *watch) {
+	d := &choice.Delta
+	if d.ReasoningContent != "" {
+		a.addReasoning(d.ReasoningContent)
+	}
+	if d.Content != "" {
+		a.split.add(d.Content)
+	}
+	for i := range d.ToolCalls {
+		t := &d.ToolCalls[i]
+		delta := callDelta{id: t.ID, name: t.Function.Name, arguments: t.Function.Arguments, badText: t.Type == badTextType}
+		if t.Index != nil {
+			delta.index, delta.hasIndex = *t.Index, true
+		}
+		a.consumed = true
+		a.replaced = a.replaced || !delta.badText && strings.Contains(delta.arguments, "\ufffd")
+		a.calls.add(delta)
+	}
+	if choice.FinishReason != "" {
+		if a.answer.Finish == "" || a.answer.Finish == "stop" {
+			a.answer.Finish = string(choice.FinishReason)
+		}
+		w.finishing()
+	}
+}
+
+func (a *attempt) addText(s string) {
+	a.consumed = true
+	a.text.WriteString(s)
+	a.on(TextDelta{s})
+}
+
+func (a *attempt) addReasoning(s string) {
+	a.consumed = true
+	a.reasoning.WriteString(s)
+	a.on(ReasoningDelta{s})
+}
+
+func (a *attempt) setUsage(u *openai.Usage) {
+	n := Usage{Input: u.PromptTokens, Output: u.CompletionTokens, Total: cmp.Or(u.TotalTokens, u.PromptTokens+u.CompletionTokens)}
+	if u.PromptTokensDetails != nil {
+		n.Cached = u.PromptTokensDetails.CachedTokens
+	}
+	if u.CompletionTokensDetails != nil {
+		n.Reasoning = u.CompletionTokensDetails.ReasoningTokens
+	}
+	a.usage = &n
+}
+
+// settle puts what came into the answer.
+func (a *attempt) settle() {
+	a.split.end()
+	a.answer.Text, a.answer.Reasoning = a.text.String(), a.reasoning.String()
+	if a.usage != nil {
+		a.answer.Usage = *a.usage
+	}
+}
+
+// conclude decides how the answer ended.
+func (a *attempt) conclude(ctx context.Context, cause error, x *exchange, err error) *Error {
+	c := a.client
+	if x.model != "" {
+		a.answer.Model = x.model
+	}
+	if ctx.Err() != nil {
+		a.answer.State = StateStopped
+		return nil
+	}
+	if x.err != nil {
+		return c.redact(x, x.err)
+	}
+	var own *Error
+	if errors.As(err, &own) {
+		return c.redact(x, own)
+	}
+	if a.answer.Finish != "" || x.done && (x.sawChoice || a.consumed) {
+		a.finish()
+		return nil
+	}
+	var problem *Error
+	switch {
+	case errors.Is(cause, errSilent):
+		problem = &Error{Kind: KindNetwork, Message: fmt.Sprintf("%s sent nothing for %s, so the answer was given up. Try again.", x.where(), span(c.options.Idle))}
+	case errors.Is(cause, errNoStart):
+		problem = &Error{Kind: KindNetwork, Message: fmt.Sprintf("%s did not begin its answer within %s. Try again, or use a faster model.", x.where(), span(c.options.FirstToken))}
+	case a.consumed:
+		problem = &Error{Kind: KindNetwork, Message: fmt.Sprintf("The connection to %s ended before the answer was complete. What came is kept; try again.", x.where()), cause: x.readErr}
+	case x.readErr != nil:
+		problem = networkError(x.where(), x.readErr)
+	case err != nil && !errors.Is(err, io.EOF):
+		problem = networkError(x.where(), err)
+	default:
+		problem = noAnswer(x)
+	}
+	if a.consumed || x.sawChoice {
+		a.answer.State = StateInterrupted
+		problem.Retryable = false
+	}
+	return c.redact(x, problem)
+}
+
+func span(d time.Duration) string {
+	if d < time.Minute {
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return fmt.Sprintf("%d min", int(d.Minutes()))
+}
+
+// noAnswer says what came instead of an answer.
+func noAnswer(x *exchange) *Error {
+	e := &Error{Kind: KindProtocol, Status: 200, Body: keep(x.head)}
+	what := readFailure(200, x.head).message
+	switch {
+	case x.noise != "":
+		e.Message = x.where() + " answered 200 OK, but instead of an answer it sent: " + firstLines(x.noise)
+	case x.events > 0:
+		e.Message = x.where() + " answered 200 OK, but with events that hold no answer"
+	case len(strings.TrimSpace(string(x.head))) == 0:
+		e.Message = x.where() + " answered 200 OK with an empty body"
+	default:
+		e.Message = x.where() + " answered 200 OK, but instead of an answer it sent: " + what
+	}
+	e.Message = sentence(e.Message) + " Check the base URL (most end in /v1) and the model's name."
+	return e
+}
+
+// finish checks the calls of a complete answer and says what is odd about it.
+func (a *attempt) finish() {
+	a.answer.State = StateFinished
+	cut := a.answer.Finish == "length" || a.answer.Finish == "content_filter"
+	a.answer.Calls = a.calls.finish(cut)
+	warn := func(kind, message string) { a.on(Warning{kind, message}) }
+	if a.calls.dropped > 0 {
+		warn("call_dropped", fmt.Sprintf("%d tool calls of the answer were dropped: they had no name, or there were more than %d.", a.calls.dropped, maxCalls))
+	}
+	if a.request.ToolChoice == "none" && len(a.answer.Calls) > 0 {
+		warn("call_dropped", fmt.Sprintf("The model made %d tool calls where none were allowed; they were dropped.", len(a.answer.Calls)))
+		a.answer.Calls = nil
+	}
+	if a.replaced && len(a.answer.Calls) > 0 {
+		warn("replacement_character", "The model server put replacement characters (U+FFFD) into the arguments of a tool call: part of a text, perhaps of a file name, was lost.")
+	}
+	switch a.answer.Finish {
+	case "length":
+		warn("cut", "The answer reached its length limit and is cut.")
+	case "content_filter":
+		warn("content_filter", "The provider's content filter ended the answer.")
+	}
+	if len(a.answer.Calls) == 0 && strings.TrimSpace(a.answer.Text) == "" {
+		warn("empty_answer", "The model's answer is empty.")
+	}
+	if a.usage != nil {
+		a.on(UsageEvent(*a.usage))
+	}
+}

@@ -1,0 +1,209 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// exchange is one HTTP request and what is learnt from its answer beside the
+// answer itself. It belongs to the goroutine of the request.
+type exchange struct {
+	url   *url.URL
+	body  []byte // nil: GET
+	key   string
+	tools []Tool
+	now   func() time.Time
+
+	alive func() // a sign of life
+	first func() // a piece of the answer
+
+	src       io.Reader // the body, once there is one
+
+	err       *Error // what the endpoint reported, or why it cannot be understood
+	readErr   error  // how the body broke off
+	model     string
+	noise     string // data that was no JSON
+	head      []byte // how the body begins
+	events    int
+	sawChoice bool
+	done      bool // [DONE], or all of an answer that was no stream
+	whole     bool // the answer was no stream
+}
+
+func (x *exchange) where() string { return where(x.url) }
+
+// refuse keeps the error the endpoint reports in its answer; the first counts.
+func (x *exchange) refuse(f failure, body []byte) {
+	if x.err == nil {
+		x.err = classify(x.where(), f, body, x.tools)
+	}
+}
+
+// broken keeps why the answer cannot be understood.
+func (x *exchange) broken(what string) {
+	if x.err == nil {
+		x.err = &Error{Kind: KindProtocol, Status: http.StatusOK, Body: keep(x.head),
+			Message: x.where() + " " + what + ". What came before it was kept. Try again, or use another endpoint."}
+	}
+}
+
+// drain reads, after a complete answer, the little that is left, so that the
+// connection can be used again. A server that keeps it open has 20 ms.
+func (x *exchange) drain(cancel context.CancelCauseFunc) {
+	if !x.done || x.src == nil {
+		return
+	}
+	t := time.AfterFunc(20*time.Millisecond, func() { cancel(errEnough) })
+	defer t.Stop()
+	_, _ = io.CopyN(io.Discard, x.src, 64<<10) // if that fails the connection is closed, as it would be without
+}
+
+type exchangeKey struct{}
+
+// door is what stands between go-openai and the network. It sends the body
+// that was built, byte for byte, and hands back only answers that go-openai
+// reads without loss; anything else becomes an *Error.
+type door struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (d door) RoundTrip(req *http.Request) (*http.Response, error) {
+	x, ok := req.Context().Value(exchangeKey{}).(*exchange)
+	if !ok {
+		return nil, errors.New("a request to the model endpoint was made outside of an exchange")
+	}
+	if req.Body != nil {
+		_ = req.Body.Close() // go-openai's version of the body, never read
+	}
+	out := req.Clone(req.Context())
+	out.URL, out.Host = x.url, x.url.Host
+	out.Header.Del("Connection")
+	out.Header.Set("User-Agent", "steward")
+	if x.key != "" {
+		out.Header.Set("Authorization", "Bearer "+x.key)
+	}
+	if out.Body = nil; x.body != nil {
+		out.Body = io.NopCloser(bytes.NewReader(x.body))
+		out.ContentLength = int64(len(x.body))
+		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(x.body)), nil }
+	}
+	resp, err := d.next.RoundTrip(out)
+	if err != nil {
+		return nil, err
+	}
+	x.alive()
+	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
+		if x.body != nil {
+			x.src = resp.Body
+			resp.Body = newReframer(resp.Body, x)
+		}
+		return resp, nil
+	}
+	return nil, refusal(resp, x)
+}
+
+// refusal reads the body of a refused request.
+func refusal(resp *http.Response, x *exchange) error {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	cerr := resp.Body.Close()
+	if len(body) == 0 && errors.Join(err, cerr) != nil && resp.StatusCode < 400 {
+		return errors.Join(err, cerr)
+	}
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		return &Error{Kind: KindConfig, Status: resp.StatusCode, Body: keep(body),
+			Message: fmt.Sprintf("%s answered %s and points to %s. Redirects are not followed, because they could carry the key and the conversation elsewhere. If that address is right, enter it as the base URL.",
+				x.where(), statusText(resp.StatusCode), redirectTarget(resp))}
+	}
+	f := readFailure(resp.StatusCode, body)
+	if after, ok := retryAfter(resp.Header, x.now()); ok {
+		f.after = after
+	}
+	f.status = resp.StatusCode
+	return classify(x.where(), f, body, x.tools)
+}
+
+func redirectTarget(resp *http.Response) string {
+	u, err := resp.Location()
+	if err != nil {
+		return "another address"
+	}
+	return firstLines(u.Redacted())
+}
+
+// retryAfter reads Retry-After (RFC 9110 §10.2.3: seconds or a date) and
+// retry-after-ms.
+func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 && ms < 1e9 {
+		return time.Duration(ms * float64(time.Millisecond)), true
+	}
+	v := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(v, 64); err == nil && s >= 0 && s < 1e9 {
+		return time.Duration(s * float64(time.Second)), true
+	}
+	if t, err := http.ParseTime(v); err == nil {
+		return max(0, t.Sub(now)), true
+	}
+	return 0, false
+}
+
+// newTransport is a transport with connections of its own.
+func newTransport() *http.Transport {
+	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           dialer.DialContext,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConns:          8,
+		MaxIdleConnsPerHost:   4,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		// A compressing proxy would hold an answer back until a block is full.
+		DisableCompression: true,
+	}
+}
+
+// watch ends a request whose endpoint is silent for too long. Its timers end
+// with stop.
+type watch struct {
+	idle, start *time.Timer
+	limit       time.Duration
+}
+
+var (
+	errSilent  = errors.New("the endpoint fell silent")
+	errNoStart = errors.New("the answer did not begin in time")
+	errEnough  = errors.New("the answer was complete")
+)
+
+func newWatch(cancel context.CancelCauseFunc, first, idle time.Duration) *watch {
+	w := &watch{
+		limit: idle,
+		idle:  time.AfterFunc(time.Hour, func() { cancel(errSilent) }),
+		start: time.AfterFunc(first, func() { cancel(errNoStart) }),
+	}
+	w.idle.Stop() // silence counts from the first sign of life
+	return w
+}
+
+func (w *watch) alive()   { w.idle.Reset(w.limit) }
+func (w *watch) started() { w.start.Stop() }
+
+// finishing shortens the wait once the endpoint has given a finish reason: only
+// token counts and the end mark may still come.
+func (w *watch) finishing() {
+	w.limit = min(w.limit, 5*time.Second)
+	w.alive()
+}
+
+func (w *watch) stop() {
+	w.idle.Stop()
+	w.start.Stop()
+}
