@@ -2,17 +2,36 @@ package wire
 
 import (
 	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"steward/mcphost/process"
 )
 
-// Stdio is an mcp.Transport over a child process. The process has been started
-// by the caller and belongs to the Stdio from then on. Its life does not depend on
-// the context given to Connect.
-type Stdio struct{}
+// Stdio is an mcp.Transport over a child process, for one library session. The
+// process has been started by the caller and belongs to the Stdio from then on. Its
+// life does not depend on the context given to Connect.
+type Stdio struct {
+	o    StdioOptions
+	jobs chan *job
+	in   chan jsonrpc.Message
+
+	connected atomic.Bool
+	readEnded chan struct{}
+	done      chan struct{} // err is set
+	stopped   chan struct{} // the process is gone, stopErr is set
+	once      sync.Once
+	err       error
+	stopErr   error
+	work      sync.WaitGroup
+}
 
 // StdioOptions are given to NewStdio.
 type StdioOptions struct {
@@ -24,35 +43,308 @@ type StdioOptions struct {
 	// WriteTimeout is how long the process may leave one message unread before it
 	// counts as hung and is killed; 0 means 30 s.
 	WriteTimeout time.Duration
+	// ProbeTimeout is how long server/discover may stay unanswered; then the library is
+	// told that the method is not there, and goes on with initialize on the same
+	// process. 0 means 5 s, less than 0 for ever.
+	ProbeTimeout time.Duration
 }
 
-// NewStdio starts reading from the process at once and attaches the Tap.
-func NewStdio(o StdioOptions) *Stdio { return &Stdio{} }
+// exitWait is how long a process that closed its output may take to end, and a
+// process that ended to have its last output read.
+const exitWait = 300 * time.Millisecond
 
-// Connect implements mcp.Transport. A second Connect gives a second library
-// session on the same process: the first one must not be used any more. (It lets
-// the host try server/discover and then initialize on one process.)
-func (s *Stdio) Connect(ctx context.Context) (mcp.Connection, error) { return nil, errUnfinished }
+// stderrLines is how many lines of standard error an ExitError holds.
+const stderrLines = 20
 
-// Close ends the process and everything around it: bounded by 2×Grace + 2 s, never
-// waiting for calls or handlers. It may be called several times, from any goroutine.
-func (s *Stdio) Close() error { return errUnfinished }
+// NewStdio starts reading from the process at once and attaches the Tap. Close must
+// be called in any case.
+func NewStdio(o StdioOptions) *Stdio {
+	if o.Grace == 0 {
+		o.Grace = time.Second
+	}
+	if o.WriteTimeout == 0 {
+		o.WriteTimeout = 30 * time.Second
+	}
+	if o.ProbeTimeout == 0 {
+		o.ProbeTimeout = 5 * time.Second
+	}
+	s := &Stdio{
+		o: o, jobs: make(chan *job), in: make(chan jsonrpc.Message, 16),
+		readEnded: make(chan struct{}), done: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	o.Tap.Attach(func(frame []byte) error { return s.send(context.Background(), &job{frame: frame, own: true}) })
+	s.work.Go(s.read)
+	s.work.Go(s.write)
+	s.work.Go(s.watch)
+	return s
+}
+
+// Connect implements mcp.Transport. It can be called once.
+func (s *Stdio) Connect(context.Context) (mcp.Connection, error) {
+	if !s.connected.CompareAndSwap(false, true) {
+		return nil, errors.New("the connection to this process is in use")
+	}
+	return stdioConn{s}, nil
+}
+
+// read takes the process's output apart until it ends.
+func (s *Stdio) read() {
+	defer close(s.readEnded)
+	f := framer{max: s.o.Tap.o.MaxFrame, emit: func(p piece) {
+		for _, frame := range s.o.Tap.take(p) {
+			s.deliver(frame)
+		}
+	}}
+	out := s.o.Process.Stdout()
+	buf := make([]byte, chunkSize)
+	for {
+		n, err := out.Read(buf)
+		f.feed(buf[:n])
+		if err != nil {
+			break
+		}
+	}
+	f.end()
+	// A server that closes its output is of no more use, even if it lives on.
+	ending := "closed its standard output"
+	if waitFor(s.o.Process.Done(), exitWait) {
+		ending = ""
+	}
+	s.shutdown(s.exit(ending))
+}
+
+// deliver hands one of the Tap's messages to the library.
+func (s *Stdio) deliver(frame []byte) {
+	m, err := jsonrpc.DecodeMessage(frame)
+	if err != nil {
+		s.o.Tap.reportNoise([]byte("the answer of the server could not be handed on: " + err.Error()))
+		return
+	}
+	select {
+	case s.in <- m:
+	case <-s.done:
+	}
+}
+
+// watch notices that the process has ended while something else, started by it, keeps
+// its output open.
+func (s *Stdio) watch() {
+	select {
+	case <-s.o.Process.Done():
+	case <-s.done:
+		return
+	}
+	if !waitFor(s.readEnded, exitWait) {
+		s.shutdown(s.exit(""))
+	}
+}
+
+func waitFor(c <-chan struct{}, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-c:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+// exit describes how the process ended.
+func (s *Stdio) exit(ending string) *ExitError {
+	p := s.o.Process
+	if ending == "" {
+		waitFor(p.Drained(), exitWait) // its last words may still be on their way
+		ending = p.Ending()
+	}
+	return &ExitError{Code: p.ExitCode(), Ending: ending, Stderr: strings.ToValidUTF8(p.Tail(stderrLines), "\uFFFD")}
+}
+
+// shutdown ends the connection, with the reason (nil: because we wanted to). It
+// returns at once.
+func (s *Stdio) shutdown(reason *ExitError) {
+	s.once.Do(func() {
+		if reason != nil {
+			s.err = reason
+		}
+		close(s.done)
+		go func() {
+			defer close(s.stopped)
+			// The Tap first: whoever waits is told at once, not when the process is gone.
+			s.o.Tap.Close(s.err)
+			s.stopErr = s.o.Process.Stop(s.o.Grace)
+			s.work.Wait()
+		}()
+	})
+}
+
+// job is one message on its way to the process.
+type job struct {
+	frame []byte
+	own   bool // the Tap's answer to the server; the Tap has seen it
+	taken atomic.Bool
+	ended chan error
+}
+
+// send queues a message and waits until it was handed over, or ctx ends. In the latter
+// case a message that was not begun never leaves.
+func (s *Stdio) send(ctx context.Context, j *job) error {
+	j.ended = make(chan error, 1)
+	select {
+	case s.jobs <- j:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-s.done:
+		return s.ended()
+	}
+	select {
+	case err := <-j.ended:
+		return err
+	case <-ctx.Done():
+		j.taken.CompareAndSwap(false, true)
+		return ctx.Err()
+	case <-s.done:
+		return s.ended()
+	}
+}
+
+func (s *Stdio) ended() error {
+	if s.err != nil {
+		return s.err
+	}
+	return mcp.ErrConnectionClosed
+}
+
+// write is the only goroutine that writes to the process, so a process that does not
+// read holds up nobody else.
+func (s *Stdio) write() {
+	in := s.o.Process.Stdin()
+	hung := time.AfterFunc(time.Hour, func() { s.shutdown(s.exit("stopped reading its standard input")) })
+	hung.Stop()
+	probe := time.AfterFunc(time.Hour, func() {})
+	probe.Stop()
+	defer func() { probe.Stop() }()
+	for {
+		var j *job
+		select {
+		case j = <-s.jobs:
+		case <-s.done:
+			return
+		}
+		if !j.taken.CompareAndSwap(false, true) {
+			continue
+		}
+		out := &Outgoing{Frame: j.frame}
+		if !j.own {
+			var err error
+			if out, err = s.o.Tap.Out(j.frame); err != nil {
+				j.ended <- err
+				continue
+			}
+		}
+		hung.Reset(s.o.WriteTimeout)
+		_, err := in.Write(append(out.Frame, '\n'))
+		hung.Stop()
+		if err != nil {
+			s.writeFailed()
+			j.ended <- s.ended()
+			return
+		}
+		if out.Method() == "server/discover" && s.o.ProbeTimeout > 0 {
+			probe.Stop()
+			probe = time.AfterFunc(s.o.ProbeTimeout, func() { s.probeUnanswered(out) })
+		}
+		out.Sent()
+		j.ended <- nil
+	}
+}
+
+// writeFailed waits for the reason why the input is closed: usually the process has
+// ended, and the reader finds out how. A process may also close its input alone.
+func (s *Stdio) writeFailed() {
+	if !waitFor(s.done, 2*exitWait) {
+		s.shutdown(s.exit("closed its standard input"))
+	}
+}
+
+func (s *Stdio) probeUnanswered(out *Outgoing) {
+	if frame := out.Fail(&Error{Code: CodeMethodNotFound, Message: "server/discover was not answered in time"}); frame != nil {
+		s.deliver(frame)
+	}
+}
+
+// Close ends the process and everything around it. It waits until all is gone, about
+// 2×Grace at most (see process.Process.Stop), and never for calls; handlers of the
+// server's requests are cancelled and get a second. It may be called several times,
+// from any goroutine but a handler's.
+func (s *Stdio) Close() error {
+	s.shutdown(nil)
+	<-s.stopped
+	return s.stopErr
+}
 
 // Done is closed when the connection has ended, for whatever reason.
-func (s *Stdio) Done() <-chan struct{} { return nil }
+func (s *Stdio) Done() <-chan struct{} { return s.done }
 
-// Err returns why the connection ended: an *ExitError, or nil while it lives or
-// after Close.
-func (s *Stdio) Err() error { return nil }
+// Err returns why the connection ended: an *ExitError, or nil while it lives or after
+// Close.
+func (s *Stdio) Err() error {
+	select {
+	case <-s.done:
+		return s.err
+	default:
+		return nil
+	}
+}
 
-// ExitError says that a server's process ended, or closed its output, by itself.
+// stdioConn is what the library reads from and writes to.
+type stdioConn struct{ s *Stdio }
+
+// Read returns the answers of the server in order, then the reason of the end.
+func (c stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case m := <-c.s.in:
+		return m, nil
+	default:
+	}
+	select {
+	case m := <-c.s.in:
+		return m, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-c.s.done:
+	}
+	select {
+	case m := <-c.s.in:
+		return m, nil
+	default:
+	}
+	if c.s.err != nil {
+		return nil, c.s.err
+	}
+	return nil, io.EOF
+}
+
+// Write sends one message; see Stdio.send.
+func (c stdioConn) Write(ctx context.Context, m jsonrpc.Message) error {
+	frame, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return rejected(err)
+	}
+	return c.s.send(ctx, &job{frame: frame})
+}
+
+func (c stdioConn) Close() error      { return c.s.Close() }
+func (c stdioConn) SessionID() string { return "" }
+
+// ExitError says that a server's program ended, or gave up one of its pipes, by itself.
 type ExitError struct {
-	// Code is the exit status; -1 if a signal ended it, or it had to be killed.
+	// Code is the exit status; -1 if a signal ended it, or it lived on.
 	Code int
-	// Ending says how it ended ("exit status 3", "killed by signal: killed",
-	// "closed its standard output", "stopped reading its standard input").
+	// Ending says how it ended: "exit status 3", "signal: killed", "closed its standard
+	// output", "stopped reading its standard input".
 	Ending string
-	// Stderr is the last 20 lines of standard error, as written.
+	// Stderr is the last 20 lines of standard error, valid UTF-8, not cleaned for display.
 	Stderr string
 }
 
@@ -63,5 +355,3 @@ func (e *ExitError) Error() string {
 	}
 	return s
 }
-
-var _ mcp.Transport = (*Stdio)(nil)

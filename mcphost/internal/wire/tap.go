@@ -3,93 +3,375 @@ package wire
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
+// endedKept is how many ended requests are remembered, to tell a late answer from
+// one that belongs to nothing.
+const endedKept = 1024
+
 // Tap reads and writes the messages of one connection. All methods may be called
-// from any goroutine. Close ends it.
+// from any goroutine. Close ends it and its goroutines.
 type Tap struct {
-	o Options
+	o        Options
+	log      *frameLog
+	requests *requests
+
+	mu        sync.Mutex
+	expected  map[string]*Pending // by token, until released
+	open      map[string]*call    // by id, until answered
+	ended     map[string]*call
+	endedIDs  []string
+	noise     noiseCount
+	modern    bool
+	method    string
+	handshake json.RawMessage
+	closed    error
+}
+
+// call is one request on its way.
+type call struct {
+	id      string // as written
+	method  string
+	pending *Pending // nil for requests the library makes by itself
+	given   bool     // answered before it ended
+}
+
+func (c *call) token() string {
+	if c.pending == nil {
+		return ""
+	}
+	return c.pending.want.Token
 }
 
 // NewTap makes a Tap. Attach must be called before the server can be answered.
-func NewTap(o Options) *Tap { return &Tap{o: o} }
+func NewTap(o Options) *Tap {
+	if o.MaxFrame <= 0 {
+		o.MaxFrame = DefaultMaxFrame
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Tap{
+		o: o, log: &frameLog{}, requests: newRequests(o.Handle),
+		expected: map[string]*Pending{}, open: map[string]*call{}, ended: map[string]*call{},
+	}
+}
 
-var errUnfinished = errors.New("wire: not written yet")
-
-// Attach says how the Tap sends its own answers to the server's requests. reply is
-// called from the goroutines that serve them, one message a call, without newline.
-func (t *Tap) Attach(reply func(frame []byte) error) {}
+// Attach says how the Tap sends its own answers to the server's requests: one message
+// a call, without newline, one call at a time. reply may block; its error ends nothing,
+// the transport reports its own failure.
+func (t *Tap) Attach(reply func(frame []byte) error) {
+	t.requests.attach(func(frame []byte) {
+		t.record(true, frame, nil)
+		_ = reply(frame)
+	})
+}
 
 // Expect registers a request. Release the Pending when nobody waits any more.
-func (t *Tap) Expect(e Expectation) (*Pending, error) { return nil, errUnfinished }
+func (t *Tap) Expect(e Expectation) (*Pending, error) {
+	if e.Token == "" {
+		return nil, errors.New("a request needs a token")
+	}
+	p := newPending(t, e)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed != nil {
+		return nil, fmt.Errorf("the connection has ended: %w", t.closed)
+	}
+	if t.expected[e.Token] != nil {
+		return nil, fmt.Errorf("the token %q is in use", e.Token)
+	}
+	t.expected[e.Token] = p
+	return p, nil
+}
 
-// Out takes one message of the library on its way to the server. It returns what
-// to send; an error (a *jsonrpc.Error with CodeRejected) means that nothing may be sent.
-func (t *Tap) Out(frame []byte) (*Outgoing, error) { return nil, errUnfinished }
+// rejected is what the library gets for a request that must not leave. It ends that
+// request alone.
+func rejected(err error) error {
+	return &jsonrpc.Error{Code: CodeRejected, Message: err.Error()}
+}
 
-// In takes what the server sent: one JSON text, also a batch, also anything else.
-// It returns the messages for the library, all of them answers to requests that
-// are still open.
-func (t *Tap) In(raw []byte) [][]byte { return nil }
+// Out takes one message of the library on its way to the server. It returns what to
+// send; an error (a *jsonrpc.Error with CodeRejected) means that nothing may be sent.
+func (t *Tap) Out(frame []byte) (*Outgoing, error) {
+	var id, params []byte
+	var method string
+	members(frame, func(name string, v []byte) bool {
+		switch name {
+		case "id":
+			id = v
+		case "method":
+			method = text(v)
+		case "params":
+			params = v
+		}
+		return true
+	})
+	if method == "notifications/cancelled" {
+		frame = t.cancelled(frame, params)
+	}
+	if id == nil || method == "" {
+		t.record(true, frame, nil)
+		return &Outgoing{tap: t, Frame: frame}, nil
+	}
+	c := &call{id: string(id), method: method}
+	t.mu.Lock()
+	closed := t.closed
+	c.pending = t.expected[text(member(member(params, "_meta"), "progressToken"))]
+	if closed == nil {
+		t.open[idKey(id)] = c
+	}
+	t.mu.Unlock()
+	if closed != nil {
+		return nil, rejected(fmt.Errorf("the connection has ended: %w", closed))
+	}
+	if c.pending != nil {
+		var err error
+		if frame, err = c.pending.leave(frame, params); err != nil {
+			t.forget(c)
+			c.pending.finish(Answer{Err: err})
+			return nil, rejected(err)
+		}
+	}
+	t.record(true, frame, c.pending)
+	return &Outgoing{tap: t, Frame: frame, Request: true, call: c}, nil
+}
+
+// cancelled notes that nobody waits for a request any more, and replaces the reason
+// (the library writes its own error there) by a neutral one.
+func (t *Tap) cancelled(frame, params []byte) []byte {
+	key := idKey(member(params, "requestId"))
+	t.mu.Lock()
+	if c := t.open[key]; c != nil {
+		t.end(key, c)
+	}
+	t.mu.Unlock()
+	params = setMembers(params, []Member{{Name: "reason", Value: json.RawMessage(`"cancelled by the host"`)}})
+	return setMembers(frame, []Member{{Name: "params", Value: params}})
+}
+
+// forget takes back a request that did not leave.
+func (t *Tap) forget(c *call) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if key := idKey([]byte(c.id)); t.open[key] == c {
+		delete(t.open, key)
+	}
+}
+
+// end moves a request to the ended ones. t.mu is held.
+func (t *Tap) end(key string, c *call) {
+	delete(t.open, key)
+	if t.ended[key] == nil {
+		t.endedIDs = append(t.endedIDs, key)
+	}
+	t.ended[key] = c
+	if len(t.endedIDs) > endedKept {
+		delete(t.ended, t.endedIDs[0])
+		t.endedIDs = t.endedIDs[1:]
+	}
+}
+
+// In takes what the server sent: one JSON text, also a batch, also anything else. It
+// returns the messages for the library, all of them answers to requests that are
+// still open. It does not keep raw.
+func (t *Tap) In(raw []byte) [][]byte {
+	var out [][]byte
+	f := framer{max: t.o.MaxFrame, emit: func(p piece) { out = append(out, t.take(p)...) }}
+	f.feed(raw)
+	f.end()
+	return out
+}
+
+// take handles one piece of the stream.
+func (t *Tap) take(p piece) [][]byte {
+	switch p.kind {
+	case noise:
+		t.reportNoise(p.data)
+		return nil
+	case tooLarge:
+		t.reportNoise(fmt.Appendf(nil, "message of more than %d bytes: %.200s", t.o.MaxFrame, p.data))
+		return t.fail(p.id, true, fmt.Sprintf("the server's answer is larger than %d MiB", t.o.MaxFrame>>20))
+	case broken:
+		// Its text is reported as noise when its line ends.
+		return t.fail(p.id, false, "the server's answer is not valid JSON")
+	}
+	return t.message(p)
+}
+
+// fail answers a request for the server. Without an id it is the only open request
+// that is meant, if sole is true.
+func (t *Tap) fail(id string, sole bool, why string) [][]byte {
+	t.mu.Lock()
+	key := idKey([]byte(id))
+	c := t.open[key]
+	if c == nil && id == "" && sole && len(t.open) == 1 {
+		for key, c = range t.open {
+		}
+	}
+	if c != nil {
+		t.end(key, c)
+		c.given = true
+	}
+	t.mu.Unlock()
+	if c == nil {
+		return nil
+	}
+	return [][]byte{t.settle(c, Answer{Err: &Error{Code: CodeInternal, Message: why, Invalid: true}})}
+}
+
+// settle gives the answer to whoever waits, and returns the message for the library.
+func (t *Tap) settle(c *call, a Answer) []byte {
+	if c.pending != nil {
+		c.pending.finish(a)
+	}
+	var e *Error
+	switch {
+	case errors.As(a.Err, &e):
+		return errorFrame(c.id, e)
+	case a.Err != nil:
+		return errorFrame(c.id, &Error{Code: CodeInternal, Message: a.Err.Error()})
+	}
+	if isObject(a.Result) && (c.method == "initialize" || c.method == "server/discover") {
+		t.mu.Lock()
+		t.method, t.handshake = c.method, a.Result
+		t.mu.Unlock()
+	}
+	return resultFrame(c.id, minimal(c.method, a.Result))
+}
 
 // Close ends every Pending with err, cancels the handlers of the server's requests,
-// and waits for them at most a second.
-func (t *Tap) Close(err error) {}
+// and waits for them at most a second. It may be called several times.
+func (t *Tap) Close(err error) {
+	if err == nil {
+		err = errors.New("the connection was closed")
+	}
+	t.mu.Lock()
+	if t.closed == nil {
+		t.closed = err
+	}
+	waiting := make([]*Pending, 0, len(t.expected))
+	for _, p := range t.expected {
+		waiting = append(waiting, p)
+	}
+	for _, c := range t.open {
+		if c.pending != nil {
+			waiting = append(waiting, c.pending)
+		}
+	}
+	clear(t.open)
+	t.mu.Unlock()
+	for _, p := range waiting {
+		p.finish(Answer{Err: err})
+	}
+	t.requests.close(time.Second)
+}
 
 // SetModern says that the connection speaks 2026-07-28 or later, where servers make
 // no requests: those that come are noise, and are not answered.
-func (t *Tap) SetModern(on bool) {}
-
-// Handshake returns the method (initialize or server/discover) and the raw result
-// of the handshake that succeeded last; "" and nil before.
-func (t *Tap) Handshake() (method string, result json.RawMessage) { return "", nil }
-
-// Frames returns the newest messages of the connection, oldest first.
-func (t *Tap) Frames() []Frame { return nil }
-
-// NoiseSeen returns how many pieces of noise came so far, and the first of them.
-func (t *Tap) NoiseSeen() (count int, first string) { return 0, "" }
-
-// Outgoing is one message on its way out.
-type Outgoing struct {
-	// Frame is what to send, without newline.
-	Frame []byte
-	// Request is true if the server must answer it.
-	Request bool
+func (t *Tap) SetModern(on bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.modern = on
 }
 
-// Sent says that the whole message was handed to the operating system.
-func (o *Outgoing) Sent() {}
+// Handshake returns the method (initialize or server/discover) and the raw result of
+// the handshake that was answered last; "" and nil before.
+func (t *Tap) Handshake() (method string, result json.RawMessage) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.method, t.handshake
+}
 
-// Fail answers the request for a server that gave no usable answer (an HTTP error,
-// an empty body), and returns the message for the library. The Pending gets err.
-// It returns nil if the request is not open any more, or Outgoing is no request.
-func (o *Outgoing) Fail(err error) []byte { return nil }
+// Frames returns the newest messages of the connection, oldest first: at most 512,
+// and 1 MiB of their text.
+func (t *Tap) Frames() []Frame { return t.log.list() }
 
-// Open reports whether the request still waits for its answer.
-func (o *Outgoing) Open() bool { return false }
+func (t *Tap) record(out bool, frame []byte, p *Pending) {
+	f := Frame{Time: t.o.Now(), Out: out, Size: len(frame), Bytes: clip(frame, frameKept)}
+	if p != nil {
+		f.Token = p.want.Token
+		p.frames.add(f)
+	}
+	t.log.add(f)
+}
 
-// Pending is a request that was announced with Expect.
-type Pending struct{}
+// NoiseSeen returns how many pieces of noise came so far, and the first of them.
+func (t *Tap) NoiseSeen() (count int, first string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.noise.total, t.noise.first
+}
 
-// Token returns the token.
-func (p *Pending) Token() string { return "" }
+func (t *Tap) reportNoise(b []byte) {
+	line := strings.TrimRight(strings.ToValidUTF8(string(clip(b, noiseKept)), "\uFFFD"), "\r\n")
+	t.mu.Lock()
+	count := t.noise.add(line, t.o.Now())
+	t.mu.Unlock()
+	if count > 0 && t.o.Noise != nil {
+		t.o.Noise(Noise{Line: line, Count: count})
+	}
+}
 
-// Done is closed when the request was answered, failed, or the connection ended.
-func (p *Pending) Done() <-chan struct{} { return nil }
+// noiseCount limits reports of noise to noiseBurst a second.
+type noiseCount struct {
+	total  int
+	first  string
+	second time.Time
+	spent  int
+	unsaid int
+}
 
-// Answer returns how it ended; ok is false before that.
-func (p *Pending) Answer() (a Answer, ok bool) { return Answer{}, false }
+const noiseBurst = 5
 
-// WasSent reports whether the whole request was handed to the operating system, and
-// Started whether its first byte may have been.
-func (p *Pending) WasSent() bool { return false }
+// add counts one piece and returns how many the report stands for, 0 for no report.
+func (n *noiseCount) add(line string, now time.Time) int {
+	if n.total == 0 {
+		n.first = line
+	}
+	n.total++
+	n.unsaid++
+	if d := now.Sub(n.second); d >= time.Second || d < 0 {
+		n.second, n.spent = now, 0
+	}
+	if n.spent >= noiseBurst {
+		return 0
+	}
+	n.spent++
+	count := n.unsaid
+	n.unsaid = 0
+	return count
+}
 
-// Started reports whether the first byte of the request may have left.
-func (p *Pending) Started() bool { return false }
+// notify hands a notification on. A handler that panics loses that notification.
+func (t *Tap) notify(method string, params []byte) {
+	if t.o.Notify == nil {
+		return
+	}
+	defer t.recovered("a notification")
+	t.o.Notify(method, params)
+}
 
-// Frames returns the messages of this request: the request, progress, the answer.
-func (p *Pending) Frames() []Frame { return nil }
+func (t *Tap) recovered(what string) {
+	if r := recover(); r != nil {
+		t.reportNoise(fmt.Appendf(nil, "%s was lost, because its handler failed: %v", what, r))
+	}
+}
 
-// Release says that nobody waits any more: an answer from now on is Late.
-func (p *Pending) Release() {}
+// late reports an answer nobody waits for.
+func (t *Tap) late(c *call, raw []byte) {
+	l := Late{Raw: raw}
+	if c != nil {
+		l.Token, l.Method, l.Duplicate = c.token(), c.method, c.given
+	}
+	if t.o.Late != nil {
+		defer t.recovered("a late answer")
+		t.o.Late(l)
+	}
+}

@@ -1,0 +1,152 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// answersQueued is how many answers to a server may wait to be written. A server that
+// asks faster than it reads loses answers.
+const answersQueued = 4 * MaxServerRequests
+
+// requests serves what a server asks: one goroutine a request, one that writes.
+type requests struct {
+	handle func(context.Context, ServerRequest) (json.RawMessage, error)
+	ctx    context.Context
+	stop   context.CancelFunc
+	out    chan []byte
+
+	mu      sync.Mutex
+	closed  bool
+	running map[string]context.CancelFunc
+	work    sync.WaitGroup
+}
+
+func newRequests(handle func(context.Context, ServerRequest) (json.RawMessage, error)) *requests {
+	r := &requests{handle: handle, out: make(chan []byte, answersQueued), running: map[string]context.CancelFunc{}}
+	r.ctx, r.stop = context.WithCancel(context.Background())
+	return r
+}
+
+func (r *requests) attach(write func([]byte)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
+	r.work.Go(func() {
+		for {
+			select {
+			case frame := <-r.out:
+				write(frame)
+			case <-r.ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+func (r *requests) answer(frame []byte) {
+	select {
+	case r.out <- frame:
+	default: // see answersQueued
+	}
+}
+
+func (r *requests) refuse(id []byte, e *Error) { r.answer(errorFrame(string(id), e)) }
+
+// serve answers one request, in its own time.
+func (r *requests) serve(q ServerRequest) {
+	switch q.Method {
+	case "ping":
+		r.answer(resultFrame(string(q.ID), []byte(`{}`)))
+		return
+	case "elicitation/create", "sampling/createMessage", "roots/list":
+		if r.handle != nil {
+			break
+		}
+		fallthrough
+	default:
+		r.refuse(q.ID, &Error{Code: CodeMethodNotFound, Message: "the host does not offer " + clipText(q.Method, 200)})
+		return
+	}
+	key := idKey(q.ID)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.closed:
+		return
+	case r.running[key] != nil:
+		r.refuse(q.ID, &Error{Code: CodeInvalidRequest, Message: "a request with this id is open already"})
+		return
+	case len(r.running) >= MaxServerRequests:
+		r.refuse(q.ID, &Error{Code: CodeInternal, Message: fmt.Sprintf("more than %d requests are open", MaxServerRequests)})
+		return
+	}
+	ctx, cancel := context.WithCancel(r.ctx)
+	r.running[key] = cancel
+	r.work.Go(func() {
+		defer cancel()
+		result, err := r.call(ctx, q)
+		r.mu.Lock()
+		delete(r.running, key)
+		r.mu.Unlock()
+		var e *Error
+		switch {
+		case ctx.Err() != nil:
+			// A cancelled request gets no answer (MCP specification, cancellation).
+		case errors.As(err, &e):
+			r.refuse(q.ID, e)
+		case err != nil:
+			r.refuse(q.ID, &Error{Code: CodeInternal, Message: err.Error()})
+		default:
+			r.answer(resultFrame(string(q.ID), result))
+		}
+	})
+}
+
+// call runs the handler; a panic in it becomes an error to the server.
+func (r *requests) call(ctx context.Context, q ServerRequest) (result json.RawMessage, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &Error{Code: CodeInternal, Message: "the host failed to handle the request"}
+		}
+	}()
+	result, err = r.handle(ctx, q)
+	if err == nil && !json.Valid(result) {
+		err = &Error{Code: CodeInternal, Message: "the host has no answer"}
+	}
+	return result, err
+}
+
+// cancel ends the request the server does not want answered any more.
+func (r *requests) cancel(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if stop := r.running[key]; stop != nil {
+		stop()
+	}
+}
+
+// close cancels everything and waits for it at most d.
+func (r *requests) close(d time.Duration) {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.stop()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.work.Wait()
+	}()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
