@@ -1,0 +1,73 @@
+// Package chat runs conversations: it stores what the person says, builds each
+// request to the model from what is stored, streams the answer, takes the
+// model's calls through the consent gate and goes on until the model, the person
+// or a limit ends the turn.
+package chat
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"steward/storage"
+)
+
+// storedCall is one tool call of an assistant message as it is kept. ID is our
+// own and pairs it with its answer; Wire is the endpoint's, which may repeat.
+type storedCall struct {
+	ID        string `json:"id"`
+	Wire      string `json:"wire,omitempty"`
+	Name      string `json:"name"` // as the model was offered it
+	Server    string `json:"server,omitempty"`
+	Tool      string `json:"tool,omitempty"`
+	Arguments string `json:"arguments"`
+	Problem   string `json:"problem,omitempty"`
+	Raw       string `json:"raw,omitempty"` // what the model wrote, where it could not be used
+}
+
+// storedImage is a picture kept with a message.
+type storedImage struct {
+	MIMEType string `json:"mime"`
+	Data     []byte `json:"data"`
+}
+
+// storedMeta is what a message carries beside its text.
+type storedMeta struct {
+	Attachments []Attachment  `json:"attachments,omitempty"` // user
+	Images      []storedImage `json:"images,omitempty"`      // tool
+	Server      string        `json:"server,omitempty"`      // tool
+	Tool        string        `json:"tool,omitempty"`        // tool
+	Record      int64         `json:"record,omitempty"`      // tool
+	Outcome     string        `json:"outcome,omitempty"`     // tool
+	Effect      string        `json:"effect,omitempty"`      // tool
+	Edited      string        `json:"edited,omitempty"`      // tool: the arguments the person put in place
+	Error       string        `json:"error,omitempty"`       // assistant
+}
+
+// readCalls returns the calls of a stored message. What cannot be read counts as
+// none, so that one bad row never makes a conversation unusable.
+func readCalls(m storage.Message) []storedCall {
+	if len(m.Calls) == 0 {
+		return nil
+	}
+	var calls []storedCall
+	if json.Unmarshal(m.Calls, &calls) != nil {
+		return nil
+	}
+	return calls
+}
+
+func readMeta(m storage.Message) storedMeta {
+	var meta storedMeta
+	if len(m.Meta) > 0 && json.Unmarshal(m.Meta, &meta) != nil {
+		return storedMeta{}
+	}
+	return meta
+}
+
+func encode(v any) (json.RawMessage, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("a message could not be prepared for storing: %w", err)
+	}
+	return raw, nil
+}

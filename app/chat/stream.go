@@ -1,0 +1,114 @@
+package chat
+
+import (
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"steward/app/clean"
+	"steward/storage"
+)
+
+// storeEvery is how often a growing answer is stored.
+const storeEvery = 500 * time.Millisecond
+
+// cleaner cleans a text that arrives in pieces, so that the pieces it gives add
+// up to the whole text cleaned. It holds back an end that the next piece could
+// change: blank space, and characters that work together with their neighbours.
+type cleaner struct{ held string }
+
+func (c *cleaner) push(delta string) string {
+	c.held += delta
+	n := safeEnd(c.held)
+	out := clean.Clean(c.held[:n])
+	c.held = c.held[n:]
+	return out
+}
+
+func (c *cleaner) rest() string {
+	out := clean.Clean(c.held)
+	c.held = ""
+	return out
+}
+
+// safeEnd is the last place where s can be cut: behind a character that stands
+// by itself, or before blank space.
+func safeEnd(s string) int {
+	for end := len(s); end > 0; {
+		r, n := utf8.DecodeLastRuneInString(s[:end])
+		if standsAlone(r) {
+			return end
+		}
+		end -= n
+		if !unicode.IsSpace(r) || end == 0 {
+			continue
+		}
+		if before, _ := utf8.DecodeLastRuneInString(s[:end]); unicode.IsLetter(before) {
+			return end
+		}
+	}
+	return 0
+}
+
+func standsAlone(r rune) bool {
+	switch {
+	case r > ' ' && r < 0x7f:
+		return true
+	case r < 0x2e80:
+		return false
+	}
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) ||
+		r >= 0x3001 && r <= 0x3029 || r >= 0xff01 && r <= 0xff60
+}
+
+// saver stores a growing answer, never later than storeEvery after something new
+// has come and not more often than that. Its timer is its own; close ends it.
+type saver struct {
+	store *storage.DB
+
+	mu      sync.Mutex
+	msg     storage.Message
+	text    strings.Builder
+	thought strings.Builder
+	timer   *time.Timer
+	closed  bool
+}
+
+func newSaver(store *storage.DB, msg storage.Message) *saver {
+	return &saver{store: store, msg: msg}
+}
+
+func (s *saver) add(text, thought string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text.WriteString(text)
+	s.thought.WriteString(thought)
+	if s.timer == nil && !s.closed {
+		s.timer = time.AfterFunc(storeEvery, s.save)
+	}
+}
+
+func (s *saver) save() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timer = nil
+	if s.closed {
+		return
+	}
+	msg := s.msg
+	msg.Text, msg.Reasoning = s.text.String(), s.thought.String()
+	s.store.Later(func(tx *storage.Tx) error { return tx.PutMessage(msg) })
+}
+
+// close ends the timer; nothing is stored by it afterwards.
+func (s *saver) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	if s.timer != nil {
+		s.timer.Stop()
+		s.timer = nil
+	}
+}
