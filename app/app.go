@@ -131,7 +131,7 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	a.servers = &servers{
 		list: list, host: a.host, journal: a.journal, tell: a.board.publish, expand: a.secrets.Expand, learn: redact.Learn, roots: roots,
 		limits: limits{tool: a.toolTimeout()}, env: os.LookupEnv,
-		ctx: run, stop: stop, entries: map[string]*serverEntry{}, slow: map[string]bool{},
+		ctx: run, stop: stop, entries: map[string]*serverEntry{}, slow: map[string]bool{}, told: map[string]string{},
 	}
 	a.tellProblems(list)
 	a.engine, err = a.newEngine()

@@ -10,6 +10,7 @@ import (
 
 	"steward/app/config"
 	"steward/app/event"
+	"steward/app/secrets"
 	"steward/mcphost"
 )
 
@@ -85,7 +86,7 @@ func (s *servers) secretMap(server, what string, in map[string]string) (map[stri
 		if err != nil {
 			return nil, err
 		}
-		if what == "header" || secretName(k) {
+		if what == "header" || isSecret(k, v) {
 			s.learn(server+" "+what+" "+k, v)
 			if scheme, token, ok := strings.Cut(v, " "); ok && what == "header" && len(scheme) < 12 {
 				s.learn(server+" "+what+" "+k, token)
@@ -107,7 +108,7 @@ func (s *servers) learnURL(server, address string) {
 	}
 	for k, vs := range u.Query() {
 		for _, v := range vs {
-			if secretName(k) {
+			if isSecret(k, v) {
 				s.learn(server+" url "+k, v)
 			}
 		}
@@ -117,26 +118,34 @@ func (s *servers) learnURL(server, address string) {
 // learnArgs marks the values of options such as --api-key=… and --token ….
 func (s *servers) learnArgs(server string, list []string) {
 	for i, a := range list {
-		if !strings.HasPrefix(a, "-") || !secretName(a) {
-			continue
-		}
-		if _, v, ok := strings.Cut(a, "="); ok {
+		name, v, joined := strings.Cut(a, "=")
+		switch {
+		case strings.HasPrefix(a, "-") && joined && isSecret(name, v):
 			s.learn(server+" argument", v)
-		} else if i+1 < len(list) && !strings.HasPrefix(list[i+1], "-") {
+		case strings.HasPrefix(a, "-") && !joined && i+1 < len(list) && !strings.HasPrefix(list[i+1], "-") && isSecret(a, list[i+1]):
 			s.learn(server+" argument", list[i+1])
+		case secrets.LooksSecret(a):
+			s.learn(server+" argument", a)
 		}
 	}
 }
 
-// secretName says whether what bears this name is usually a secret.
-func secretName(name string) bool {
-	name, _, _ = strings.Cut(strings.ToLower(name), "=")
-	for _, part := range []string{"key", "token", "secret", "passw", "pwd", "credential", "auth", "cookie", "session", "private", "signature", "dsn", "connection_string"} {
+// isSecret says whether a value under this name is to be redacted from now on. It errs on
+// the side of redacting: a value that is none is only replaced in the record and on screen.
+func isSecret(name, value string) bool {
+	if secrets.SecretName(name) || secrets.LooksSecret(value) {
+		return true
+	}
+	if len(value) < 12 {
+		return false // short values stand in ordinary text as well
+	}
+	name = strings.ToLower(name)
+	for _, part := range []string{"key", "pass", "auth", "secret", "token", "credential", "session", "cookie", "private", "signature"} {
 		if strings.Contains(name, part) {
 			return true
 		}
 	}
-	return name == "pat" || strings.HasSuffix(name, "_pat") || strings.HasSuffix(name, "-pat")
+	return false
 }
 
 func unique(in []string) []string {

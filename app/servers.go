@@ -82,7 +82,9 @@ type servers struct {
 
 	mu      sync.Mutex
 	entries map[string]*serverEntry
-	slow    map[string]bool // told as slow already
+	slow    map[string]bool   // told as slow already
+	told    map[string]string // the review each server was last told about
+	waited  bool              // a turn has waited for the start already
 }
 
 type limits struct{ start, tool time.Duration }
@@ -193,6 +195,28 @@ func (s *servers) wait(ctx context.Context, limit time.Duration) {
 			return
 		}
 	}
+}
+
+// waitOnce waits in the first call only, so that a slow server holds up one request.
+func (s *servers) waitOnce(ctx context.Context, limit time.Duration) {
+	s.mu.Lock()
+	first := !s.waited
+	s.waited = true
+	s.mu.Unlock()
+	if first {
+		s.wait(ctx, limit)
+	}
+}
+
+// firstTime says whether a server's state is told for the first time.
+func (s *servers) firstTime(server, state string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.told[server] == state {
+		return false
+	}
+	s.told[server] = state
+	return true
 }
 
 func (s *servers) tellSlow(limit time.Duration) {

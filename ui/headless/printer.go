@@ -109,12 +109,11 @@ func (o *output) text(e event.Event) {
 	}
 }
 
+// server says what has become of a server; why one failed is said by a notice.
 func (o *output) server(e event.Server) {
 	switch e.State {
 	case "ready":
 		o.say(fmt.Sprintf("Server %s is ready: protocol %s, %d tools", clean.Reveal(e.Server), clean.Line(e.Protocol, 40), e.Tools))
-	case "failed":
-		o.say(fmt.Sprintf("Server %s failed: %s", clean.Reveal(e.Server), clean.Clean(e.Error)))
 	case "stopped":
 		o.say(fmt.Sprintf("Server %s has stopped", clean.Reveal(e.Server)))
 	}
