@@ -37,9 +37,10 @@ type reframer struct {
 	open    bool   // data holds something
 	chunk   chunkReader
 
-	out  []byte // output not yet handed out is out[sent:]
-	sent int
-	err  error // what follows it
+	srcErr error  // the end of the input
+	out    []byte // output not yet handed out is out[sent:]
+	sent   int
+	err    error // what follows it
 }
 
 func newReframer(src io.ReadCloser, x *exchange) *reframer {
@@ -65,10 +66,14 @@ func (f *reframer) Read(p []byte) (int, error) {
 		if len(f.out) > 0 {
 			break
 		}
-		if f.err != nil {
+		switch {
+		case f.err != nil:
 			return 0, f.err
+		case f.srcErr != nil:
+			f.end(f.srcErr)
+		default:
+			f.fill()
 		}
-		f.fill()
 	}
 	n := copy(p, f.out[f.sent:])
 	f.sent += n
@@ -98,9 +103,7 @@ func (f *reframer) fill() {
 		f.whole(err)
 		return
 	}
-	if err != nil {
-		f.end(err)
-	}
+	f.srcErr = err
 }
 
 // begin steps over a byte order mark and tells whether the body is something
@@ -270,7 +273,7 @@ func (f *reframer) value(b []byte) error {
 	if len(f.out) > before {
 		f.x.first()
 	}
-	if f.x.err == nil && string(f.event) == "error" && !f.x.sawChoice {
+	if f.x.err == nil && string(f.event) == "error" && !f.chunk.choice {
 		f.x.refuse(readFailure(200, b), b)
 	}
 	if f.x.err != nil {

@@ -25,7 +25,7 @@ type exchange struct {
 	alive func() // a sign of life
 	first func() // a piece of the answer
 
-	src       io.Reader // the body, once there is one
+	src io.Reader // the body, once there is one
 
 	err       *Error // what the endpoint reported, or why it cannot be understood
 	readErr   error  // how the body broke off
