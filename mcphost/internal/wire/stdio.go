@@ -170,9 +170,12 @@ func (s *Stdio) shutdown(reason *ExitError) {
 		close(s.done)
 		go func() {
 			defer close(s.stopped)
-			// The Tap first: whoever waits is told at once, not when the process is gone.
-			s.o.Tap.Close(s.err)
+			// Beside each other: whoever waits is told at once, not when the process is
+			// gone, and a slow handler does not keep the process alive.
+			var told sync.WaitGroup
+			told.Go(func() { s.o.Tap.Close(s.err) })
 			s.stopErr = s.o.Process.Stop(s.o.Grace)
+			told.Wait()
 			s.work.Wait()
 		}()
 	})
