@@ -56,6 +56,8 @@ type Connection struct {
 	lists    lists
 	calls    map[string]*inflight // by progress token
 	recent   tokens
+	started  int64                    // calls so far
+	pages    map[string]chan struct{} // elicitations in the browser, by id
 }
 
 // run is one start. err may be read when done is closed.
@@ -71,9 +73,8 @@ type live struct {
 	tap     *wire.Tap
 	stderr  func() string
 	since   time.Time
-	ctx     context.Context // ends with the session
-	changed chan struct{}   // a list has changed
-	reading chan struct{}   // held while lists are read
+	changed chan struct{} // a list has changed
+	reading chan struct{} // held while lists are read
 }
 
 func newConnection(h *Host, key string, cfg ServerConfig) *Connection {

@@ -77,7 +77,7 @@ func (c *Connection) open(ctx context.Context) (*live, error) {
 		switch {
 		case err == nil:
 			c.host.remember(c.cfg, !l.session.Hello().Modern)
-			l.ctx, l.since = ctx, c.now()
+			l.since = c.now()
 			return l, nil
 		case errors.Is(err, session.ErrStuck) && ctx.Err() == nil:
 			c.note("state", "", "it did not bear server/discover; it is started again without")
@@ -109,7 +109,7 @@ func (c *Connection) link(ctx context.Context) (*live, session.Link, error) {
 	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), stderr: func() string { return "" }}
 	l.tap = wire.NewTap(wire.Options{
 		MaxFrame: MaxFrame, Now: c.now,
-		Handle: func(ctx context.Context, r wire.ServerRequest) (raw []byte, err error) { return nil, nil },
+		Handle: c.handle, Notify: c.notified, Noise: c.noised, Late: c.late,
 	})
 	if c.cfg.transport() != TransportStdio {
 		link, err := c.remoteLink(l.tap)
@@ -180,9 +180,9 @@ func (c *Connection) remoteLink(tap *wire.Tap) (session.Link, error) {
 	link, err := remote.New(remote.Options{
 		URL: c.cfg.URL, Headers: c.cfg.Headers, AllowHTTP: c.cfg.AllowHTTP,
 		SSE: c.cfg.transport() == TransportSSE, Tap: tap, MaxFrame: MaxFrame,
-		Warn:    func(text string) { c.note("warning", "", text) },
-		Renewed: func() { c.mark("tools"); c.mark("prompts"); c.mark("resources") },
-		Headers4: c.toolHeaders,
+		Warn:        func(text string) { c.note("warning", "", text) },
+		Renewed:     func() { c.mark("tools"); c.mark("prompts"); c.mark("resources") },
+		ToolHeaders: func(tool string, arguments []byte) map[string]string { return c.toolHeaders(tool, arguments) },
 	})
 	if err != nil {
 		return nil, &stageError{StageProgram, err}

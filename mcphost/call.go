@@ -1,0 +1,260 @@
+package mcphost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"steward/mcphost/internal/door"
+	"steward/mcphost/internal/session"
+	"steward/mcphost/internal/wire"
+)
+
+// inflight is a tool call that is running on the connection.
+type inflight struct {
+	owner  string
+	seq    int64
+	done   chan struct{} // closed when the call has ended
+	paused func(on bool)
+}
+
+// callsFor returns the calls that a question of the server may belong to: all
+// that run on the connection, oldest first. The context it returns ends when
+// all of them have ended; a question that comes without a call has no such end.
+func (c *Connection) callsFor(ctx context.Context) ([]*inflight, context.Context, context.CancelFunc) {
+	c.mu.Lock()
+	var calls []*inflight
+	for _, call := range c.calls {
+		calls = append(calls, call)
+	}
+	c.mu.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	if len(calls) == 0 {
+		return nil, ctx, cancel
+	}
+	slices.SortFunc(calls, func(a, b *inflight) int { return int(a.seq - b.seq) })
+	go func() {
+		defer cancel()
+		for _, call := range calls {
+			select {
+			case <-call.done:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return calls, ctx, cancel
+}
+
+// Sender returns the way to send tool calls. Only mcphost/send can make the
+// key; with any other the result is nil.
+func (c *Connection) Sender(k door.Key) door.Sender {
+	if !k.Opens() {
+		return nil
+	}
+	return (*sender)(c)
+}
+
+// sender sends tool calls on a connection.
+type sender Connection
+
+// Limits implements door.Sender.
+func (s *sender) Limits() (idle, total time.Duration) {
+	idle, total = s.cfg.ToolTimeout, s.cfg.MaxTimeout
+	if idle <= 0 {
+		idle = DefaultToolTimeout
+	}
+	if total <= 0 {
+		total = max(DefaultMaxTimeout, idle)
+	}
+	return idle, total
+}
+
+// settle is how long a list that is known to be out of date may take to be
+// read again before a call.
+const settle = 5 * time.Second
+
+// Send implements door.Sender.
+func (s *sender) Send(ctx context.Context, call door.Call) door.Reply {
+	c := (*Connection)(s)
+	l, err := c.current(ctx)
+	if err != nil {
+		return door.Reply{Withdrawn: sentence("the server is not running: " + err.Error()), Err: err}
+	}
+	c.settleTools(ctx, l)
+	tool, why := c.definitionOf(call.Tool, call.Definition)
+	if why != "" {
+		return door.Reply{Withdrawn: why}
+	}
+	token := l.session.Token()
+	f := &inflight{owner: call.Owner, done: make(chan struct{}), paused: call.Paused}
+	c.begin(token, f)
+	defer c.finish(token, f)
+
+	var once sync.Once
+	var refused string
+	req := session.Request{
+		Method: "tools/call", Subject: call.Tool, Token: token,
+		Params: []wire.Member{member("name", call.Tool), {Name: "arguments", Value: call.Arguments}},
+		Before: func([]byte) error {
+			// The last moment: the list may have changed while the request was made.
+			if _, refused = c.definitionOf(call.Tool, call.Definition); refused != "" {
+				return errors.New(refused)
+			}
+			return call.Spend(call.Arguments)
+		},
+		Sent: func() { once.Do(call.Sent) },
+		Progress: func(p wire.Progress) {
+			call.Touch()
+			call.Progress(p.Value, p.Total, p.Message)
+		},
+	}
+	reply := c.rounds(ctx, l, req, call.Attempt, f)
+	out := door.Reply{
+		Result: reply.Result, Err: reply.Err, Started: reply.Started,
+		OutputSchema: tool.OutputSchema, Frames: reply.Frames,
+	}
+	if refused != "" && !reply.Started {
+		out.Withdrawn = refused
+	}
+	return out
+}
+
+// settleTools reads the tools again if they are known to be out of date: the
+// server has announced a change, or the time it gave has passed.
+func (c *Connection) settleTools(ctx context.Context, l *live) {
+	c.mu.Lock()
+	expired := !c.lists.expires.IsZero() && c.now().After(c.lists.expires)
+	stale := c.lists.stale["tools"]
+	c.mu.Unlock()
+	if !expired && !stale {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, settle)
+	defer cancel()
+	_ = c.readTools(ctx, l) // where it cannot be read, the list read before stays, and that is in the log
+}
+
+// definitionOf returns a tool if it is current, else why it is not.
+func (c *Connection) definitionOf(name, hash string) (Tool, string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i, ok := c.lists.index[name]
+	switch {
+	case !ok:
+		return Tool{}, fmt.Sprintf("Nothing was sent: server %q offers no tool %q any more.", c.cfg.ID, name)
+	case c.lists.tools[i].Definition != hash:
+		return Tool{}, fmt.Sprintf("Nothing was sent: server %q has changed the tool %q since it was shown.", c.cfg.ID, name)
+	}
+	return c.lists.tools[i], ""
+}
+
+// begin and finish keep account of the calls that run.
+func (c *Connection) begin(token string, f *inflight) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.started++
+	f.seq = c.started
+	c.calls[token] = f
+	c.recent.add(token, f.owner)
+}
+
+func (c *Connection) finish(token string, f *inflight) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.calls, token)
+	close(f.done)
+}
+
+// Limits of the rounds of one request (MCP 2026-07-28, multi-round-trip
+// requests).
+const (
+	maxRounds        = 8
+	maxInputRequests = 32
+	maxRequestState  = 1 << 20
+	urlWait          = 5 * time.Minute // for a page to be finished in the browser
+)
+
+// rounds makes a request and the further rounds that the server demands: what
+// it asks for is answered one after the other, and the same request is made
+// again with the answers. f is nil for requests other than tool calls.
+func (c *Connection) rounds(ctx context.Context, l *live, r session.Request,
+	attempt func(context.Context, string, any) error, f *inflight) session.Reply {
+	base := slices.Clone(r.Params)
+	var frames []wire.Frame
+	for round := 1; ; round++ {
+		reply := l.session.Do(ctx, r)
+		frames = append(frames, reply.Frames...)
+		reply.Frames = frames
+		if round > 1 {
+			reply.Started = true
+		}
+		next, what, err := c.furtherRound(ctx, l, reply, f)
+		if err != nil {
+			reply.Result, reply.Err = nil, err
+			return reply
+		}
+		if what == "" {
+			return reply
+		}
+		if round >= maxRounds {
+			reply.Result, reply.Err = nil, invalid("the server asked for input more than %d times for one request", maxRounds)
+			return reply
+		}
+		if err := attempt(ctx, what, map[string]any{"round": round + 1}); err != nil {
+			reply.Result, reply.Err = nil, fmt.Errorf("the server was not asked again: %w", err)
+			return reply
+		}
+		r.Params = append(slices.Clone(base), next...)
+		r.Before = nil // the receipt is spent; a round is allowed by its attempt
+		r.Token = ""
+	}
+}
+
+// invalid is an error for an answer that is none.
+func invalid(format string, args ...any) error {
+	return &wire.Error{Code: wire.CodeInvalidRequest, Message: fmt.Sprintf(format, args...), Invalid: true}
+}
+
+// furtherRound reads whether the server wants the request again, and answers
+// what it asks before. what is "" where the reply is the last.
+func (c *Connection) furtherRound(ctx context.Context, l *live, reply session.Reply, f *inflight) (next []wire.Member, what string, err error) {
+	var rpc *wire.Error
+	if errors.As(reply.Err, &rpc) && !rpc.Invalid && rpc.Code == -32042 {
+		return c.visitURLs(ctx, rpc, f)
+	}
+	if reply.Err != nil {
+		return nil, "", nil
+	}
+	m, _ := fields(reply.Result)
+	kind := str(m["resultType"])
+	switch {
+	case absent(m["resultType"]), kind == "complete":
+		return nil, "", nil
+	case kind != "input_required":
+		return nil, "", invalid("the server answered with a result of the unknown type %s", short(string(m["resultType"]), 60))
+	case !l.session.Hello().Modern:
+		return nil, "", invalid("the server asked for input in a way that its version of the protocol does not have")
+	}
+	state := m["requestState"]
+	if !absent(state) {
+		if state[0] != '"' || len(state) > maxRequestState {
+			return nil, "", invalid("the server's requestState is no text, or longer than %d bytes", maxRequestState)
+		}
+		next = append(next, wire.Member{Name: "requestState", Value: state})
+	}
+	responses, err := c.fulfil(ctx, m["inputRequests"], f)
+	if err != nil {
+		return nil, "", err
+	}
+	if responses != nil {
+		next = append(next, wire.Member{Name: "inputResponses", Value: responses})
+	}
+	if len(next) == 0 {
+		return nil, "", invalid("the server asked for input without saying for which")
+	}
+	return next, "input", nil
+}

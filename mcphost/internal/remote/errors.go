@@ -1,0 +1,166 @@
+package remote
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+// Error says why a server over HTTP gave no usable answer.
+type Error struct {
+	Status  int    // the HTTP status; 0 if there was none
+	Message string // a sentence that names the address
+	Hint    string // what to do
+	// Challenge is the WWW-Authenticate header of a 401 or 403: what a sign-in
+	// would begin with.
+	Challenge string
+	Err       error
+}
+
+// Error gives the message and the hint.
+func (e *Error) Error() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + ". " + e.Hint
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// show is an address without what may be secret in it.
+func show(u *url.URL) string {
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	return shown.String()
+}
+
+// unreachable explains an error of the network.
+func (l *Link) unreachable(err error) error {
+	e := &Error{Err: err, Hint: "Check the address and the network, and whether the server is running."}
+	cause := err
+	var ue *url.Error
+	if errors.As(err, &ue) {
+		cause = ue.Err
+	}
+	var dns *net.DNSError
+	var unknown x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var record tls.RecordHeaderError
+	switch {
+	case errors.As(err, &dns):
+		e.Message = fmt.Sprintf("the server %s cannot be reached: the name %s is not known", show(l.url), dns.Name)
+	case errors.As(err, &unknown), errors.As(err, &host), errors.As(err, &invalid):
+		e.Message = fmt.Sprintf("the server %s cannot be trusted: %v", show(l.url), cause)
+		e.Hint = "Its certificate must be put right; it is not used until then."
+	case errors.As(err, &record):
+		e.Message = fmt.Sprintf("the server %s does not speak https", show(l.url))
+		e.Hint = "Check whether its address begins with http://."
+	default:
+		e.Message = fmt.Sprintf("the server %s cannot be reached: %v", show(l.url), cause)
+	}
+	return e
+}
+
+// refusal explains an HTTP status that is no success.
+func (l *Link) refusal(resp *http.Response, body []byte) error {
+	e := &Error{Status: resp.StatusCode}
+	said := snippet(resp, body)
+	switch s := resp.StatusCode; {
+	case s == http.StatusUnauthorized:
+		e.Challenge = challenge(resp.Header)
+		e.Message = fmt.Sprintf("the server %s wants a sign-in (401 Unauthorized)%s%s", show(l.url), asks(e.Challenge), said)
+		e.Hint = "Give a valid key or token among the server's headers."
+	case s == http.StatusForbidden:
+		e.Challenge = challenge(resp.Header)
+		e.Message = fmt.Sprintf("the server %s refuses access (403 Forbidden)%s%s", show(l.url), asks(e.Challenge), said)
+		e.Hint = "Check that the key or token among its headers may do this."
+	case s >= 300 && s < 400:
+		e.Message = fmt.Sprintf("the server %s sends requests on to %s, where this program does not follow", show(l.url), target(resp))
+		e.Hint = "If that is the server's address, use it in the settings."
+	case s == http.StatusNotFound, s == http.StatusMethodNotAllowed:
+		e.Message = fmt.Sprintf("at %s there is no MCP server (%s)%s", show(l.url), resp.Status, said)
+		e.Hint = "Check the address; it often ends with /mcp."
+	case s == http.StatusTooManyRequests:
+		e.Message = fmt.Sprintf("the server %s takes no more requests for now (429)%s", show(l.url), said)
+		e.Hint = "Wait a while and try again."
+	case s >= 500:
+		e.Message = fmt.Sprintf("the server %s failed (%s)%s", show(l.url), resp.Status, said)
+		e.Hint = "Try again later, or ask whoever runs it."
+	default:
+		e.Message = fmt.Sprintf("the server %s refused the request (%s)%s", show(l.url), resp.Status, said)
+	}
+	return e
+}
+
+// target is where a redirect points, without what may be secret in it.
+func target(resp *http.Response) string {
+	u, err := resp.Location()
+	if err != nil {
+		return "an address that cannot be read"
+	}
+	return show(u)
+}
+
+// challenge is the WWW-Authenticate header, cut to what is worth keeping.
+func challenge(h http.Header) string {
+	const most = 2 << 10
+	s := strings.ToValidUTF8(strings.Join(h.Values("WWW-Authenticate"), ", "), "\uFFFD")
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
+func asks(challenge string) string {
+	if challenge == "" {
+		return ""
+	}
+	return ", asking for: " + challenge
+}
+
+// snippet is what the server said with a status, if it is short plain text or
+// JSON with a message; a page of HTML is not shown.
+func snippet(resp *http.Response, body []byte) string {
+	text := strings.TrimSpace(string(body))
+	if strings.HasPrefix(text, "{") {
+		var m map[string]json.RawMessage
+		if json.Unmarshal(body, &m) == nil {
+			for _, name := range []string{"error_description", "message", "detail", "error"} {
+				var s string
+				var inner map[string]json.RawMessage
+				switch {
+				case json.Unmarshal(m[name], &s) == nil && s != "":
+					text = s
+				case json.Unmarshal(m[name], &inner) == nil && json.Unmarshal(inner["message"], &s) == nil && s != "":
+					text = s
+				default:
+					continue
+				}
+				break
+			}
+		}
+	}
+	if text == "" || strings.HasPrefix(text, "<") || !utf8.ValidString(text) {
+		return ""
+	}
+	if len(text) > 300 {
+		text = strings.ToValidUTF8(text[:300], "") + "…"
+	}
+	return ": " + strings.Join(strings.Fields(text), " ")
+}
+
+// noAnswer explains a success that holds no answer.
+func (l *Link) noAnswer(status int, format string, args ...any) error {
+	return &Error{
+		Status:  status,
+		Message: fmt.Sprintf("the server %s gave no answer: ", show(l.url)) + fmt.Sprintf(format, args...),
+	}
+}

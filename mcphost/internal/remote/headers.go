@@ -1,0 +1,101 @@
+package remote
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+)
+
+// Token reports whether s can be the name of a header (RFC 9110, 5.6.2).
+func Token(s string) bool {
+	if s == "" || len(s) > 256 {
+		return false
+	}
+	for _, c := range []byte(s) {
+		switch {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+		case strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// encode writes a value for a header: as it is, if it is visible ASCII without
+// blanks at its ends, else in the base64 form of MCP 2026-07-28.
+func encode(s string) string {
+	plain := s == strings.TrimSpace(s) && !strings.HasPrefix(s, "=?base64?")
+	for i := 0; plain && i < len(s); i++ {
+		plain = s[i] >= 0x20 && s[i] <= 0x7E
+	}
+	if plain {
+		return s
+	}
+	return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(s)) + "?="
+}
+
+// request is what a header, or the way a request is sent, may depend on.
+type request struct {
+	method    string
+	name      string // Mcp-Name
+	tool      string
+	arguments json.RawMessage
+	version   string // of the initialize that was answered; see exchange
+}
+
+// read takes those parts out of a message.
+func read(frame []byte) request {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(frame, &m) != nil {
+		return request{}
+	}
+	r := request{method: text(m["method"])}
+	switch r.method {
+	case "tools/call", "prompts/get", "resources/read":
+		var p map[string]json.RawMessage
+		if json.Unmarshal(m["params"], &p) != nil {
+			return r
+		}
+		r.name = text(p["name"])
+		if r.method == "resources/read" {
+			r.name = text(p["uri"])
+		}
+		if r.method == "tools/call" {
+			r.tool, r.arguments = r.name, p["arguments"]
+		}
+	}
+	return r
+}
+
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// modern is the first version of the protocol with headers that mirror a
+// request.
+const modern = "2026-07-28"
+
+// mirror sets the headers that mirror a message (MCP 2026-07-28, transports),
+// if the version of the protocol has them.
+func (l *Link) mirror(h http.Header, r request) {
+	h.Del("Mcp-Method")
+	h.Del("Mcp-Name")
+	if h.Get("Mcp-Protocol-Version") < modern || r.method == "" {
+		return
+	}
+	h.Set("Mcp-Method", r.method)
+	if r.name != "" {
+		h.Set("Mcp-Name", encode(r.name))
+	}
+	if r.tool != "" && l.o.ToolHeaders != nil {
+		for name, value := range l.o.ToolHeaders(r.tool, r.arguments) {
+			h.Set(name, encode(value))
+		}
+	}
+}

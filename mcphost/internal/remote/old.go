@@ -1,0 +1,157 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"steward/mcphost/internal/wire"
+)
+
+// openOld opens the one stream of HTTP with SSE (MCP 2024-11-05, transports):
+// its first event names the address to post to, all others are messages.
+func (l *Link) openOld(req *http.Request) (*http.Response, error) {
+	resp, feed := answerNow(req, false)
+	l.mu.Lock()
+	l.old = feed
+	l.mu.Unlock()
+	if !l.spawn(func() { l.readOld(feed) }) {
+		feed.close(errClosed)
+		return nil, errClosed
+	}
+	return resp, nil
+}
+
+// readOld feeds the stream until it ends, and the link with it: a session of
+// this transport is its stream.
+func (l *Link) readOld(feed *feed) {
+	err := l.streamOld(feed)
+	if l.ctx.Err() == nil {
+		l.setFailure(err)
+		l.fail(err)
+	}
+	feed.close(err)
+}
+
+func (l *Link) streamOld(feed *feed) error {
+	resp, err := l.get(l.ctx, http.Header{}, "")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }() // read to its end
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case resp.StatusCode >= 300:
+		body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+		if err != nil {
+			body = nil
+		}
+		return l.refusal(resp, body)
+	case kind != "text/event-stream":
+		return l.noAnswer(resp.StatusCode, "it sent %q instead of a stream", short(resp.Header.Get("Content-Type")))
+	}
+	s := newStream(resp.Body, l.o.MaxFrame)
+	named := false
+	for {
+		e, err := s.next()
+		switch {
+		case errors.Is(err, errTooLarge):
+			l.o.Warn("the server sent a message above the size limit; it was left out")
+		case err != nil:
+			return &Error{Message: fmt.Sprintf("the server %s closed the stream", show(l.url)), Err: err}
+		case e.name == "endpoint" && !named:
+			if err := l.nameOld(string(e.data), feed); err != nil {
+				return err
+			}
+			named = true
+		case len(e.data) > 0 && (e.name == "" || e.name == "message"):
+			feed.put(l.o.Tap.In(e.data)...)
+		}
+	}
+}
+
+// nameOld takes the address to post to, which must be of the same origin.
+func (l *Link) nameOld(data string, feed *feed) error {
+	u, err := l.url.Parse(strings.TrimSpace(data))
+	if err != nil {
+		return &Error{Message: fmt.Sprintf("the server %s named no usable address to post to", show(l.url)), Err: err}
+	}
+	if !sameOrigin(u, l.url) {
+		return &Error{
+			Message: fmt.Sprintf("the server %s wants messages posted to another place, %s", show(l.url), show(u)),
+			Hint:    "That is refused, because it would carry them and the server's headers there.",
+		}
+	}
+	u.User = l.url.User
+	l.mu.Lock()
+	l.endpoint = u
+	l.mu.Unlock()
+	feed.endpoint(u.String())
+	return nil
+}
+
+// postOld takes a message of the library; its answer comes on the stream.
+func (l *Link) postOld(req *http.Request) (*http.Response, error) {
+	frame, err := take(req)
+	if err != nil {
+		return nil, err
+	}
+	out, err := l.o.Tap.Out(frame)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.sendOld(req.Context(), out.Frame, out); err != nil {
+		l.mu.Lock()
+		feed := l.old
+		l.mu.Unlock()
+		if message := out.Fail(err); message != nil && feed != nil {
+			feed.put(message)
+		}
+	}
+	return accepted(req), nil
+}
+
+// replyOld sends the Tap's own answer to a request of the server.
+func (l *Link) replyOld(frame []byte) error { return l.sendOld(l.ctx, frame, nil) }
+
+// sendOld posts one message. out is nil for an answer of our own.
+func (l *Link) sendOld(ctx context.Context, frame []byte, out *wire.Outgoing) error {
+	ctx, cancel := context.WithTimeout(ctx, notifyLimit)
+	defer cancel()
+	stop := context.AfterFunc(l.ctx, cancel)
+	defer stop()
+	l.mu.Lock()
+	endpoint := l.endpoint
+	l.mu.Unlock()
+	if endpoint == nil {
+		return l.noAnswer(0, "it has named no address to post to")
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint.String(), bytes.NewReader(frame))
+	if err != nil {
+		return err
+	}
+	req.GetBody = nil
+	req.Header.Set("Content-Type", "application/json")
+	l.dress(req)
+	resp, err := l.client.Do(req)
+	if err != nil {
+		return l.unreachable(err)
+	}
+	defer discard(resp)
+	if out != nil {
+		out.Sent()
+	}
+	if resp.StatusCode < 300 {
+		return nil
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	if err != nil {
+		body = nil
+	}
+	return l.refusal(resp, body)
+}

@@ -1,0 +1,350 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"time"
+
+	"steward/mcphost/internal/wire"
+)
+
+// post takes a message of the library: a notification is sent before it
+// returns, so that the order stays; a request is sent by a goroutine.
+func (l *Link) post(req *http.Request) (*http.Response, error) {
+	frame, err := take(req)
+	if err != nil {
+		return nil, err
+	}
+	if modernVersion(req.Header) && read(frame).method == "notifications/cancelled" {
+		return accepted(req), nil // a closed stream says it (MCP 2026-07-28, cancellation)
+	}
+	out, err := l.o.Tap.Out(frame)
+	if err != nil {
+		return nil, err
+	}
+	if !out.Request {
+		l.notify(req.Context(), req.Header, out)
+		return accepted(req), nil
+	}
+	x := &exchange{link: l, header: req.Header.Clone(), out: out, about: read(out.Frame)}
+	resp, feed := answerNow(req, true)
+	x.feed = feed
+	modernEra := modernVersion(req.Header)
+	if !l.spawn(func() { x.run(req.Context(), modernEra) }) {
+		feed.close(errClosed)
+		return nil, errClosed
+	}
+	return resp, nil
+}
+
+func modernVersion(h http.Header) bool { return h.Get("Mcp-Protocol-Version") >= modern }
+
+// spawn runs f on a goroutine that Close waits for; false if it is too late.
+func (l *Link) spawn(f func()) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed || l.ctx.Err() != nil {
+		return false
+	}
+	l.tasks.Go(f)
+	return true
+}
+
+// notify sends a message that has no answer.
+func (l *Link) notify(ctx context.Context, header http.Header, out *wire.Outgoing) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyLimit)
+	defer cancel()
+	stop := context.AfterFunc(l.ctx, cancel)
+	defer stop()
+	about := read(out.Frame)
+	resp, err := l.send(ctx, header, out.Frame, about, out.Sent)
+	if err != nil {
+		l.o.Warn(fmt.Sprintf("the message %q did not reach the server: %v", about.method, err))
+		return
+	}
+	defer discard(resp)
+	if resp.StatusCode >= 300 {
+		l.o.Warn(fmt.Sprintf("the server answered the message %q with %s", about.method, resp.Status))
+	}
+}
+
+// reply sends the Tap's own answer to a request of the server.
+func (l *Link) reply(frame []byte) error {
+	if l.o.SSE {
+		return l.replyOld(frame)
+	}
+	ctx, cancel := context.WithTimeout(l.ctx, notifyLimit)
+	defer cancel()
+	resp, err := l.send(ctx, http.Header{}, frame, request{}, nil)
+	if err != nil {
+		return err
+	}
+	defer discard(resp)
+	if resp.StatusCode >= 300 {
+		return l.refusal(resp, nil)
+	}
+	return nil
+}
+
+// send posts one message and returns the response.
+func (l *Link) send(ctx context.Context, header http.Header, frame []byte, about request, sent func()) (*http.Response, error) {
+	if sent != nil {
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+			WroteRequest: func(i httptrace.WroteRequestInfo) {
+				if i.Err == nil {
+					sent()
+				}
+			},
+		})
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url.String(), bytes.NewReader(frame))
+	if err != nil {
+		return nil, err
+	}
+	// A connection that turns out dead must fail, not send the message again.
+	if about.tool != "" {
+		req.GetBody = nil
+	}
+	for _, name := range []string{"Mcp-Protocol-Version"} {
+		if v := header.Get(name); v != "" {
+			req.Header.Set(name, v)
+		}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	l.dress(req)
+	l.mirror(req.Header, about)
+	resp, err := l.client.Do(req)
+	if err != nil {
+		return nil, l.unreachable(err)
+	}
+	return resp, nil
+}
+
+// discard ends a response of which nothing more is wanted; a little is read so
+// that the connection can be used again.
+func discard(resp *http.Response) {
+	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // nothing is lost with it
+	_ = resp.Body.Close()
+}
+
+// exchange is one request and its answer.
+type exchange struct {
+	link   *Link
+	header http.Header
+	out    *wire.Outgoing
+	about  request
+	feed   *feed
+}
+
+// run sends the request and feeds what comes to the library. In the newer era
+// the end of the caller's context closes the stream, which tells the server; in
+// the older one the stream is read on, for an answer that comes too late.
+func (x *exchange) run(caller context.Context, modernEra bool) {
+	l := x.link
+	defer x.feed.close(io.EOF)
+	ctx, cancel := context.WithCancel(l.ctx)
+	defer cancel()
+	stop := context.AfterFunc(caller, func() {
+		if modernEra {
+			cancel()
+			return
+		}
+		t := time.AfterFunc(lateLimit, cancel)
+		context.AfterFunc(ctx, func() { t.Stop() })
+	})
+	defer stop()
+	if x.about.method == "subscriptions/listen" {
+		x.subscribe(ctx)
+		return
+	}
+	handshake := x.about.method == "initialize" || x.about.method == "server/discover"
+	err := x.once(ctx, true)
+	if handshake {
+		l.setFailure(err)
+	}
+	if err != nil {
+		x.feed.put(x.out.Fail(err))
+	}
+}
+
+// once sends the request and reads its answer. Its error means that there is
+// none.
+func (x *exchange) once(ctx context.Context, first bool) error {
+	l := x.link
+	if x.about.method == "initialize" {
+		l.mu.Lock()
+		l.session, l.protocol = "", ""
+		l.mu.Unlock()
+	}
+	id, generation := l.sessionNow()
+	resp, err := l.send(ctx, x.header, x.out.Frame, x.about, x.out.Sent)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }() // all that is wanted has been read
+	switch {
+	case resp.StatusCode == http.StatusNotFound && id != "" && first:
+		return x.again(ctx, resp, generation)
+	case resp.StatusCode >= 300:
+		return x.refused(resp)
+	}
+	if x.about.method == "initialize" {
+		if err := l.begin(resp, x.out.Frame, x.header); err != nil {
+			return err
+		}
+	}
+	kind, params, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch charset := strings.ToLower(params["charset"]); charset {
+	case "", "utf-8", "utf8", "us-ascii":
+	default:
+		return l.noAnswer(resp.StatusCode, "it is written in %q, not in UTF-8", charset)
+	}
+	switch {
+	case kind == "text/event-stream":
+		return x.stream(ctx, resp)
+	case kind == "application/json" || strings.HasSuffix(kind, "+json"):
+		return x.whole(resp)
+	case resp.StatusCode != http.StatusOK || resp.ContentLength == 0:
+		return l.noAnswer(resp.StatusCode, "only %s, without content", resp.Status)
+	}
+	e := l.noAnswer(resp.StatusCode, "it sent %q instead of JSON", short(resp.Header.Get("Content-Type")))
+	var ours *Error
+	if errors.As(e, &ours) {
+		ours.Hint = "It is not an MCP server, or something between here and there (a sign-in page, a proxy) answers for it."
+	}
+	return e
+}
+
+func short(s string) string {
+	if len(s) > 100 {
+		return strings.ToValidUTF8(s[:100], "") + "…"
+	}
+	return s
+}
+
+// refused takes an HTTP error; its body may be a JSON-RPC answer.
+func (x *exchange) refused(resp *http.Response) error {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	if err == nil && looksLikeAnswer(body) {
+		x.feed.put(x.link.o.Tap.In(body)...)
+		if !x.out.Open() {
+			return nil
+		}
+	}
+	return x.link.refusal(resp, body)
+}
+
+// looksLikeAnswer reports whether a body may hold a JSON-RPC answer.
+func looksLikeAnswer(body []byte) bool {
+	var m map[string]json.RawMessage
+	return json.Unmarshal(body, &m) == nil && m["jsonrpc"] != nil && m["id"] != nil && string(m["id"]) != "null"
+}
+
+// whole takes an answer that is one JSON text.
+func (x *exchange) whole(resp *http.Response) error {
+	l := x.link
+	body, err := io.ReadAll(io.LimitReader(resp.Body, l.o.MaxFrame+1))
+	if err != nil {
+		return l.noAnswer(resp.StatusCode, "its answer broke off (%v)", err)
+	}
+	if int64(len(body)) > l.o.MaxFrame {
+		return l.noAnswer(resp.StatusCode, "its answer is larger than %d MiB", l.o.MaxFrame>>20)
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		return l.noAnswer(resp.StatusCode, "its answer is empty")
+	}
+	x.feed.put(l.o.Tap.In(body)...)
+	if x.out.Open() {
+		return l.noAnswer(resp.StatusCode, "what it sent is no answer to this request")
+	}
+	return nil
+}
+
+// stream reads a stream until the answer has come. A stream that breaks off is
+// taken up again where the server numbers its events (MCP 2025-11-25,
+// resumability); that asks for the rest of the answer and sends nothing anew.
+func (x *exchange) stream(ctx context.Context, resp *http.Response) error {
+	l := x.link
+	pause, last, idle := time.Duration(0), "", 0
+	for {
+		lastID, retry, err := x.events(resp.Body)
+		_ = resp.Body.Close() // read to its end, or not wanted
+		if !x.out.Open() {
+			return nil
+		}
+		if errors.Is(err, errTooLarge) {
+			return l.noAnswer(resp.StatusCode, "its answer is larger than %d MiB", l.o.MaxFrame>>20)
+		}
+		if lastID != "" && lastID != last {
+			last, idle = lastID, 0
+		} else {
+			idle++
+		}
+		if last == "" || idle > maxResumes || modernVersion(x.header) {
+			if err != nil && !errors.Is(err, io.EOF) {
+				return l.noAnswer(resp.StatusCode, "the stream broke off (%v)", err)
+			}
+			return l.noAnswer(resp.StatusCode, "it closed the stream without one")
+		}
+		if pause = retry; pause == 0 {
+			pause = min(firstPause<<idle, longestPause)
+		}
+		if !wait(ctx, pause) {
+			return context.Cause(ctx)
+		}
+		next, err := l.get(ctx, x.header, last)
+		switch {
+		case err != nil:
+			resp = emptyResponse(resp)
+		case next.StatusCode >= 300:
+			defer discard(next)
+			return l.noAnswer(next.StatusCode, "the stream broke off, and could not be taken up again (%s)", next.Status)
+		default:
+			resp = next
+		}
+	}
+}
+
+// emptyResponse stands for a stream that could not be opened.
+func emptyResponse(resp *http.Response) *http.Response {
+	return &http.Response{StatusCode: resp.StatusCode, Body: http.NoBody}
+}
+
+// events feeds the events of a body until the answer has come or it ends.
+func (x *exchange) events(body io.Reader) (lastID string, retry time.Duration, err error) {
+	s := newStream(body, x.link.o.MaxFrame)
+	for {
+		e, err := s.next()
+		if err != nil {
+			return s.lastID, s.retry, err
+		}
+		if len(e.data) == 0 || e.name != "" && e.name != "message" {
+			continue
+		}
+		x.feed.put(x.link.o.Tap.In(e.data)...)
+		if !x.out.Open() {
+			return s.lastID, s.retry, nil
+		}
+	}
+}
+
+// wait pauses; false if the context ended before.
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

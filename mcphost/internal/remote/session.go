@@ -1,0 +1,152 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+)
+
+// sessionNow returns the session's id, and a number that changes with it.
+func (l *Link) sessionNow() (id string, generation int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.session, l.generation
+}
+
+// begin takes the session's id from the answer to initialize, and keeps the
+// request, to begin again when the server has forgotten the session.
+func (l *Link) begin(resp *http.Response, frame []byte, header http.Header) error {
+	id := resp.Header.Get("Mcp-Session-Id")
+	if len(id) > maxSessionID {
+		return l.noAnswer(resp.StatusCode, "its session id is longer than %d bytes", maxSessionID)
+	}
+	for _, c := range []byte(id) {
+		if c < 0x21 || c > 0x7E {
+			return l.noAnswer(resp.StatusCode, "its session id holds characters that are not allowed")
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.session = id
+	l.generation++
+	l.initialize = frame
+	return nil
+}
+
+// again begins a new session after a 404 (MCP 2025-11-25, session management),
+// once, and sends the request again: it was not processed. A tool call is never
+// sent again without being asked for.
+func (x *exchange) again(ctx context.Context, resp *http.Response, generation int) error {
+	l := x.link
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	if err != nil {
+		body = nil
+	}
+	if err := l.renew(ctx, generation, x.header); err != nil {
+		return fmt.Errorf("%w; a new session could not be begun: %w", l.refusal(resp, body), err)
+	}
+	if x.about.tool != "" {
+		return &Error{
+			Status:  resp.StatusCode,
+			Message: fmt.Sprintf("the server %s had forgotten the session (404) and most likely did not run the call", show(l.url)),
+			Hint:    "A new session has begun; the call was not sent again.",
+		}
+	}
+	return x.once(ctx, false)
+}
+
+// renew begins a new session unless another goroutine has.
+func (l *Link) renew(ctx context.Context, generation int, header http.Header) error {
+	select {
+	case l.renewing <- struct{}{}:
+		defer func() { <-l.renewing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	l.mu.Lock()
+	frame, now := l.initialize, l.generation
+	l.mu.Unlock()
+	if now != generation {
+		return nil
+	}
+	if frame == nil {
+		return errors.New("no session had been begun")
+	}
+	l.mu.Lock()
+	l.session = ""
+	l.mu.Unlock()
+	resp, err := l.send(ctx, http.Header{}, withID(frame, "session-"+strconv.Itoa(generation+1)), request{method: "initialize"}, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }() // all that is wanted has been read
+	if resp.StatusCode >= 300 {
+		return l.refusal(resp, nil)
+	}
+	if err := l.begun(resp); err != nil {
+		return err
+	}
+	if err := l.begin(resp, frame, header); err != nil {
+		return err
+	}
+	done, err := l.send(ctx, header, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), request{}, nil)
+	if err != nil {
+		return err
+	}
+	discard(done)
+	l.mu.Lock()
+	if l.push != nil {
+		l.push() // the stream of the old session; it is opened again for the new one
+	}
+	l.mu.Unlock()
+	l.o.Warn("the server had forgotten the session; a new one has begun")
+	if l.o.Renewed != nil {
+		l.o.Renewed()
+	}
+	return nil
+}
+
+// begun checks that the answer to initialize is a result.
+func (l *Link) begun(resp *http.Response) error {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	var body []byte
+	var err error
+	if kind == "text/event-stream" {
+		s := newStream(resp.Body, maxErrorBody)
+		var e event
+		for err == nil && !isResult(e.data) {
+			e, err = s.next()
+		}
+		body = e.data
+	} else {
+		body, err = io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	}
+	if err != nil || !isResult(body) {
+		return l.noAnswer(resp.StatusCode, "initialize was not answered with a result")
+	}
+	return nil
+}
+
+func isResult(body []byte) bool {
+	var m map[string]json.RawMessage
+	return json.Unmarshal(body, &m) == nil && len(m["result"]) > 0 && m["result"][0] == '{'
+}
+
+// withID gives a request another id.
+func withID(frame []byte, id string) []byte {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(frame, &m) != nil {
+		return frame
+	}
+	m["id"] = json.RawMessage(strconv.Quote(id))
+	out, err := json.Marshal(m)
+	if err != nil {
+		return frame
+	}
+	return out
+}

@@ -1,0 +1,418 @@
+package mcphost
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"steward/mcphost/internal/session"
+	"steward/mcphost/internal/wire"
+)
+
+// listLimit bounds the reading of all pages of one list.
+const listLimit = 30 * time.Second
+
+// rereadPause is the least time between two readings of lists that the server
+// made necessary.
+const rereadPause = time.Second
+
+// lists is what a server offers. Slices are replaced, never changed.
+type lists struct {
+	tools     []Tool
+	index     map[string]int // of tools, by name
+	prompts   []Prompt
+	resources []Resource
+	templates []Template
+	known     map[string]bool // lists that have been read
+	stale     map[string]bool // lists that have changed since
+	expires   time.Time       // of the tools; zero = never
+	problems  map[string][]Problem
+}
+
+// capabilities is what a server declared.
+type capabilities struct {
+	tools, prompts, resources, completions, subscribe bool
+	toolsChanged, promptsChanged, resourcesChanged    bool
+	logging                                           bool
+}
+
+func readCapabilities(raw json.RawMessage) capabilities {
+	m, _ := fields(raw)
+	flag := func(group, name string) bool {
+		g, _ := fields(m[group])
+		b := boolean(g[name])
+		return b != nil && *b
+	}
+	return capabilities{
+		tools: !absent(m["tools"]), prompts: !absent(m["prompts"]), resources: !absent(m["resources"]),
+		completions: !absent(m["completions"]), logging: !absent(m["logging"]),
+		subscribe:    flag("resources", "subscribe"),
+		toolsChanged: flag("tools", "listChanged"), promptsChanged: flag("prompts", "listChanged"),
+		resourcesChanged: flag("resources", "listChanged"),
+	}
+}
+
+// page is one list read to its end, or as far as it could be.
+type page struct {
+	entries  []json.RawMessage
+	problems []Problem
+	ttl      time.Duration
+}
+
+// readPages reads a list page by page. With an error there is nothing to
+// replace an older list with; entries read until then are returned all the
+// same. A list the server declared but does not know is empty.
+func (c *Connection) readPages(ctx context.Context, l *live, kind, method, member string) (page, error) {
+	ctx, cancel := context.WithTimeout(ctx, listLimit)
+	defer cancel()
+	var p page
+	problem := func(format string, args ...any) {
+		p.problems = append(p.problems, Problem{Item: kind, Message: sentence(fmt.Sprintf(format, args...))})
+	}
+	var cursor json.RawMessage
+	seen := map[string]bool{}
+	for n := 1; ; n++ {
+		req := session.Request{Method: method}
+		if cursor != nil {
+			req.Params = []wire.Member{{Name: "cursor", Value: cursor}}
+		}
+		reply := l.session.Do(ctx, req)
+		if reply.Err != nil {
+			if rpc := new(wire.Error); errors.As(reply.Err, &rpc) && rpc.Code == wire.CodeMethodNotFound && n == 1 {
+				problem("the server declares this list, but does not know the request %s", method)
+				return p, nil
+			}
+			problem("page %d could not be read: %v", n, reply.Err)
+			return p, reply.Err
+		}
+		m, ok := fields(reply.Result)
+		entries, isArray := array(m[member])
+		if !ok || !isArray {
+			problem("page %d holds no list of %s", n, member)
+			if n == 1 && !absent(m[member]) {
+				return p, fmt.Errorf("the answer to %s holds no list", method)
+			}
+		}
+		p.entries = append(p.entries, entries...)
+		if ms, ok := number(m["ttlMs"]); ok && ms > 0 {
+			p.ttl = time.Duration(min(ms, 3600_000)) * time.Millisecond
+		}
+		next := m["nextCursor"]
+		switch {
+		case absent(next):
+			return p, nil
+		case next[0] != '"':
+			problem("page %d ends with a cursor that is no text; what follows was left out", n)
+			return p, nil
+		case len(next) > 64<<10:
+			problem("page %d ends with a cursor of %d bytes; what follows was left out", n, len(next))
+			return p, nil
+		case seen[str(next)]:
+			problem("the server gave the cursor %s twice; what follows was left out", short(string(next), 60))
+			return p, nil
+		case n >= MaxPages:
+			problem("it has more than %d pages; what follows was left out", MaxPages)
+			return p, nil
+		case len(p.entries) > MaxItems:
+			problem("it has more than %d entries; the pages after the %dth were not read", MaxItems, n)
+			return p, nil
+		}
+		seen[str(next)] = true
+		cursor = next
+	}
+}
+
+// collect reads entries, drops those that cannot be offered one by one, and
+// keeps the first of several with one name.
+func collect[T any](p page, item string, read func(json.RawMessage) entry[T]) ([]T, []Problem) {
+	problems := slices.Clone(p.problems)
+	var out []T
+	seen := map[string]string{}
+	for i, raw := range p.entries {
+		e := read(raw)
+		label := fmt.Sprintf("%s %q", item, short(e.key, 100))
+		if e.key == "" {
+			label = fmt.Sprintf("%s number %d", item, i+1)
+		}
+		before, twice := seen[e.key]
+		switch {
+		case e.dropped != "":
+			problems = append(problems, Problem{label, sentence("It was left out: " + e.dropped)})
+			continue
+		case twice && before == string(raw):
+			problems = append(problems, Problem{label, "It stands in the list twice; one was left out."})
+			continue
+		case twice:
+			problems = append(problems, Problem{label, "It stands in the list twice with different definitions; the first was kept."})
+			continue
+		case len(out) >= MaxItems:
+			problems = append(problems, Problem{label, fmt.Sprintf("It was left out: only the first %d are kept.", MaxItems)})
+			continue
+		case e.note != "":
+			problems = append(problems, Problem{label, sentence("It was corrected: " + e.note)})
+		}
+		seen[e.key] = string(raw)
+		out = append(out, e.value)
+	}
+	const most = 200
+	if n := len(problems) - most; n > 0 {
+		problems = append(problems[:most:most], Problem{item, fmt.Sprintf("There are %d more problems of this kind.", n)})
+	}
+	return out, problems
+}
+
+// readTools reads the tools anew and observes whether they changed. On an error
+// a list read before stays.
+func (c *Connection) readTools(ctx context.Context, l *live) error {
+	select {
+	case l.reading <- struct{}{}:
+		defer func() { <-l.reading }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	c.mu.Lock()
+	declared := c.caps.tools
+	delete(c.lists.stale, "tools")
+	c.mu.Unlock()
+	var p page
+	var err error
+	if declared {
+		p, err = c.readPages(ctx, l, "tools", "tools/list", "tools")
+	}
+	tools, problems := collect(p, "tool", toolReader(c.cfg.transport() != TransportStdio))
+	c.mu.Lock()
+	known := c.lists.known["tools"]
+	c.setProblems("tools", problems)
+	if err != nil && known {
+		c.markStale("tools")
+		c.mu.Unlock()
+		c.note("warning", "", "the tools could not be read again; the list read before stays: "+err.Error())
+		return err
+	}
+	changed := !slices.EqualFunc(c.lists.tools, tools, func(a, b Tool) bool {
+		return a.Name == b.Name && a.Definition == b.Definition
+	})
+	c.lists.tools = tools
+	c.lists.index = make(map[string]int, len(tools))
+	for i, t := range tools {
+		c.lists.index[t.Name] = i
+	}
+	c.setKnown("tools")
+	c.lists.expires = time.Time{}
+	if p.ttl > 0 {
+		c.lists.expires = c.now().Add(p.ttl)
+	}
+	c.mu.Unlock()
+	if known && changed {
+		c.events.put(ListChanged{Server: c.cfg.ID, Kind: "tools"})
+	}
+	for _, pr := range problems {
+		c.note("warning", "", pr.Item+": "+pr.Message)
+	}
+	return err
+}
+
+// setProblems, setKnown and markStale need c.mu.
+func (c *Connection) setProblems(kind string, p []Problem) {
+	if c.lists.problems == nil {
+		c.lists.problems = map[string][]Problem{}
+	}
+	c.lists.problems[kind] = p
+}
+
+func (c *Connection) setKnown(kind string) {
+	if c.lists.known == nil {
+		c.lists.known = map[string]bool{}
+	}
+	c.lists.known[kind] = true
+}
+
+func (c *Connection) markStale(kind string) {
+	if c.lists.stale == nil {
+		c.lists.stale = map[string]bool{}
+	}
+	c.lists.stale[kind] = true
+}
+
+// mark says that the server changed a list; the refresher reads it again. It is
+// called where messages are read, and only queues.
+func (c *Connection) mark(kind string) {
+	c.mu.Lock()
+	c.markStale(kind)
+	l := c.live
+	c.mu.Unlock()
+	if l == nil {
+		return
+	}
+	select {
+	case l.changed <- struct{}{}:
+	default:
+	}
+}
+
+// refresher reads changed lists again, at most once a second. It ends with the
+// context.
+func (c *Connection) refresher(ctx context.Context, l *live) {
+	// What the server announced while it was being started.
+	c.mu.Lock()
+	if len(c.lists.stale) > 0 {
+		select {
+		case l.changed <- struct{}{}:
+		default:
+		}
+	}
+	c.mu.Unlock()
+	pause := time.NewTimer(rereadPause)
+	defer pause.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-pause.C:
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.changed:
+		}
+		c.reread(ctx, l)
+		pause.Reset(rereadPause)
+	}
+}
+
+// reread reads the lists that have changed, if they had been read before.
+func (c *Connection) reread(ctx context.Context, l *live) {
+	c.mu.Lock()
+	var kinds []string
+	for _, kind := range []string{"tools", "prompts", "resources"} {
+		if c.lists.stale[kind] {
+			kinds = append(kinds, kind)
+		}
+	}
+	c.mu.Unlock()
+	for _, kind := range kinds {
+		switch kind {
+		case "tools":
+			_ = c.readTools(ctx, l) // its failure is in the log and among the problems
+		default:
+			// Read when they are next asked for; whoever shows them is told.
+			c.events.put(ListChanged{Server: c.cfg.ID, Kind: kind})
+			c.mu.Lock()
+			delete(c.lists.stale, kind)
+			delete(c.lists.known, kind)
+			if kind == "resources" {
+				delete(c.lists.known, "templates")
+			}
+			c.mu.Unlock()
+		}
+	}
+}
+
+// Tools returns the server's tools in its order: all pages, as last read. The
+// slice must not be changed.
+func (c *Connection) Tools() []Tool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lists.tools
+}
+
+// Problems returns what was left out of the lists or corrected in them.
+func (c *Connection) Problems() []Problem {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []Problem
+	for _, kind := range []string{"tools", "prompts", "resources", "templates"} {
+		out = append(out, c.lists.problems[kind]...)
+	}
+	return out
+}
+
+// Prompts returns the server's prompts, all pages.
+func (c *Connection) Prompts(ctx context.Context) ([]Prompt, error) {
+	return readList(ctx, c, listSpec[Prompt]{
+		kind: "prompts", item: "prompt", method: "prompts/list", member: "prompts", read: readPrompt,
+		declared: func(k capabilities) (bool, bool) { return k.prompts, k.promptsChanged },
+		kept:     &c.lists.prompts,
+	})
+}
+
+// Resources returns the server's resources, all pages.
+func (c *Connection) Resources(ctx context.Context) ([]Resource, error) {
+	return readList(ctx, c, listSpec[Resource]{
+		kind: "resources", item: "resource", method: "resources/list", member: "resources", read: readResource,
+		declared: func(k capabilities) (bool, bool) { return k.resources, k.resourcesChanged },
+		kept:     &c.lists.resources,
+	})
+}
+
+// Templates returns the server's resource templates, all pages.
+func (c *Connection) Templates(ctx context.Context) ([]Template, error) {
+	return readList(ctx, c, listSpec[Template]{
+		kind: "templates", item: "template", method: "resources/templates/list", member: "resourceTemplates", read: readTemplate,
+		declared: func(k capabilities) (bool, bool) { return k.resources, k.resourcesChanged },
+		kept:     &c.lists.templates,
+	})
+}
+
+// listSpec describes a list that is read when it is asked for.
+type listSpec[T any] struct {
+	kind, item, method, member string
+	read                       func(json.RawMessage) entry[T]
+	declared                   func(capabilities) (offered, announced bool)
+	kept                       *[]T
+}
+
+// readList returns a list: as read before where the server announces changes
+// and has announced none, else read now. An older list stays where a new one
+// cannot be read.
+func readList[T any](ctx context.Context, c *Connection, s listSpec[T]) ([]T, error) {
+	l, err := c.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	offered, announced := s.declared(c.caps)
+	known, kept := c.lists.known[s.kind], *s.kept
+	c.mu.Unlock()
+	if !offered {
+		return nil, nil
+	}
+	if known && announced {
+		return kept, nil
+	}
+	p, err := c.readPages(ctx, l, s.kind, s.method, s.member)
+	values, problems := collect(p, s.item, s.read)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.setProblems(s.kind, problems)
+	if err != nil {
+		if len(kept) > 0 {
+			return kept, nil
+		}
+		return nil, fmt.Errorf("the %s of server %q could not be read: %w", s.kind, c.cfg.ID, err)
+	}
+	*s.kept = values
+	c.setKnown(s.kind)
+	return values, nil
+}
+
+// Refresh reads the tools again now, and the other lists when they are next
+// asked for.
+func (c *Connection) Refresh(ctx context.Context) error {
+	l, err := c.current(ctx)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	for _, kind := range []string{"prompts", "resources", "templates"} {
+		delete(c.lists.known, kind)
+	}
+	c.mu.Unlock()
+	if err := c.readTools(ctx, l); err != nil {
+		return fmt.Errorf("the tools of server %q could not be read again: %w", c.cfg.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package mcphost
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"steward/mcphost/internal/wire"
+)
+
+// notified takes a notification of the server. It is called where messages are
+// read, so it only queues.
+func (c *Connection) notified(method string, params json.RawMessage) {
+	switch method {
+	case "notifications/tools/list_changed":
+		c.mark("tools")
+	case "notifications/prompts/list_changed":
+		c.mark("prompts")
+	case "notifications/resources/list_changed":
+		c.mark("resources")
+	case "notifications/resources/updated":
+		m, _ := fields(params)
+		if uri := str(m["uri"]); uri != "" {
+			c.events.put(ResourceUpdated{Server: c.cfg.ID, URI: uri})
+		}
+	case "notifications/message":
+		c.logged(params)
+	case "notifications/elicitation/complete":
+		m, _ := fields(params)
+		if id := str(m["elicitationId"]); id != "" {
+			c.elicitationDone(id)
+			c.events.put(ElicitationDone{Server: c.cfg.ID, ElicitationID: id})
+		}
+	case "notifications/subscriptions/acknowledged":
+	default:
+		c.note("warning", "", "it sent a notification that is not known: "+short(method, 100))
+	}
+}
+
+// logged takes a log message of the server (MCP 2025-11-25, server/utilities/logging).
+func (c *Connection) logged(params json.RawMessage) {
+	m, _ := fields(params)
+	text := str(m["data"])
+	if text == "" && !absent(m["data"]) {
+		text = string(m["data"])
+	}
+	text = c.redact(short(text, maxLogLine))
+	level, logger := short(str(m["level"]), 20), short(str(m["logger"]), 100)
+	line := text
+	if logger != "" {
+		line = logger + ": " + text
+	}
+	c.note("message", level, line)
+	c.events.put(LogMessage{Server: c.cfg.ID, Level: level, Logger: logger, Text: text})
+}
+
+// noised takes output that is no message.
+func (c *Connection) noised(n wire.Noise) {
+	line := c.redact(n.Line)
+	text := line
+	if n.Count > 1 {
+		text = fmt.Sprintf("%s (and %d more like it)", line, n.Count-1)
+	}
+	c.note("stdout", "", text)
+	c.events.put(Noise{Server: c.cfg.ID, Line: line, Count: n.Count})
+}
+
+// late takes an answer that nobody waits for.
+func (c *Connection) late(l wire.Late) {
+	c.mu.Lock()
+	owner := c.recent.owner[l.Token]
+	c.mu.Unlock()
+	what := "an answer to a request that had ended"
+	if l.Duplicate {
+		what = "a second answer to a request"
+	}
+	if l.Method == "" && l.Token == "" {
+		what = "an answer to a request that was never made"
+	}
+	c.note("warning", "", "it sent "+what)
+	if owner != "" && !l.Duplicate {
+		c.events.put(Late{Server: c.cfg.ID, Owner: owner, Raw: l.Raw})
+	}
+}
