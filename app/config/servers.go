@@ -247,10 +247,10 @@ func expectation(why string) string {
 		return "the file ends here, but a quote, a bracket or a brace is still open; is the end of the file missing?"
 	case strings.Contains(why, "at start of value"), strings.Contains(why, "parsing value"), strings.Contains(why, "invalid literal"):
 		return "expected a value (\"text\", a number, true, false, null, […] or {…}): " + why
-	case strings.Contains(why, "object name"):
-		return "expected a name in double quotes: " + why
 	case strings.Contains(why, "after object name"):
 		return "expected a colon after the name: " + why
+	case strings.Contains(why, "object name"):
+		return "expected a name in double quotes: " + why
 	case strings.Contains(why, "after object value"):
 		return "expected a comma or } after this value; is a comma missing at the end of the line before? " + why
 	case strings.Contains(why, "after array value"):

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"net/url"
 	"time"
 )
@@ -104,10 +105,16 @@ func (s Settings) Check() error {
 	if s.MaxRounds < 1 || s.MaxRounds > 1000 {
 		return fmt.Errorf("the setting maxRounds is %d, but must be 1 to 1000", s.MaxRounds)
 	}
-	for name, d := range map[string]time.Duration{"toolTimeout": s.ToolTimeout, "startTimeout": s.StartTimeout, "expiry": s.Expiry} {
-		if d < minTimeout || d > maxTimeout {
-			return fmt.Errorf("the setting %s is %s, but must be %s to %s", name, d, minTimeout, maxTimeout)
+	for _, t := range []struct {
+		name string
+		d    time.Duration
+	}{{"toolTimeout", s.ToolTimeout}, {"startTimeout", s.StartTimeout}, {"expiry", s.Expiry}} {
+		if t.d < minTimeout || t.d > maxTimeout {
+			return fmt.Errorf("the setting %s is %s, but must be %s to %s", t.name, t.d, minTimeout, maxTimeout)
 		}
+	}
+	if t := s.Temperature; t != nil && !(*t >= 0 && *t <= math.MaxFloat32) {
+		return fmt.Errorf("the setting temperature is %v, but must be a number from 0", *t)
 	}
 	if s.MaxTokens < 0 {
 		return fmt.Errorf("the setting maxTokens is %d, but must not be negative", s.MaxTokens)
@@ -115,7 +122,8 @@ func (s Settings) Check() error {
 	return nil
 }
 
-// Encode gives the stored form, with what a newer version had added.
+// Encode gives the stored form, with what a newer version had added; nil for
+// settings that [Settings.Check] refuses for their temperature.
 func (s Settings) Encode() json.RawMessage {
 	data, err := json.Marshal(stored{
 		BaseURL: s.BaseURL, Model: s.Model, KeyName: s.KeyName, Profile: s.Profile, AllowHTTP: s.AllowHTTP,
@@ -123,7 +131,7 @@ func (s Settings) Encode() json.RawMessage {
 		MaxTokens: s.MaxTokens, Temperature: s.Temperature, System: s.System,
 	})
 	if err != nil {
-		return nil // only a temperature that is no number does this, and Check's callers set none
+		return nil
 	}
 	if len(s.unknown) == 0 {
 		return data

@@ -188,10 +188,13 @@ func field(name string) func(string, int) (int, int) {
 // headerValue is the rest of an Authorization line, without the scheme.
 func headerValue(s string, i int) (int, int) {
 	const most = 8 << 10 // servers accept no longer header lines
-	end := span(s[:min(len(s), i+most)], i, func(c byte) bool { return c >= ' ' && strings.IndexByte(`"'\`, c) < 0 })
-	if scheme := strings.IndexByte(s[i:end], ' '); scheme > 0 && scheme < 12 {
+	if scheme := strings.IndexByte(s[i:min(len(s), i+12)], ' '); scheme > 0 {
 		i += scheme + 1
 	}
+	if placeholder(s, i) {
+		return 0, 0
+	}
+	end := span(s[:min(len(s), i+most)], i, func(c byte) bool { return c >= ' ' && strings.IndexByte(`"'\`, c) < 0 })
 	if end-i < 8 {
 		return 0, 0
 	}
