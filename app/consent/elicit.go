@@ -28,6 +28,10 @@ const (
 	Defaults = "defaults"
 )
 
+// ErrUnanswerable marks a question that no answer could fit; the server gets it as
+// invalid parameters (JSON-RPC 2.0 section 5.1, -32602).
+var ErrUnanswerable = errors.New("the question cannot be answered")
+
 // Elicit answers a server that asks the person for something
 // (elicitation/create). It implements mcphost.Asker.
 func (g *Gate) Elicit(ctx context.Context, e mcphost.Elicitation) (mcphost.ElicitAnswer, error) {
@@ -64,7 +68,7 @@ func (q *question) run() (mcphost.ElicitAnswer, error) {
 		if err := q.end(decision{word: Withdrawn, by: bySchema, reason: problem.Error()}, Decline, nil); err != nil {
 			return mcphost.ElicitAnswer{}, err
 		}
-		return mcphost.ElicitAnswer{}, fmt.Errorf("%w: %s", mcphost.ErrNotAllowed, problem)
+		return mcphost.ElicitAnswer{}, problem
 	}
 	if q.g.muted(q.o) {
 		return q.close(decision{word: Denied, by: "rule:muted", reason: "the person has refused this server twice in this turn"}, Decline, nil)
@@ -86,14 +90,14 @@ func (q *question) read() error {
 	switch q.e.Mode {
 	case modeForm:
 		if q.form, err = schema.ParseForm(q.e.Schema); err != nil {
-			return fmt.Errorf("the form cannot be shown: %w", err)
+			return fmt.Errorf("%w: the form cannot be shown: %w", ErrUnanswerable, err)
 		}
 	case modeURL:
 		if q.shown, err = opener.Check(q.e.URL); err != nil {
-			return fmt.Errorf("the address cannot be opened: %w", err)
+			return fmt.Errorf("%w: the address cannot be opened: %w", ErrUnanswerable, err)
 		}
 	default:
-		return fmt.Errorf("questions of the mode %q are not known", clean.Line(q.e.Mode, 40))
+		return fmt.Errorf("%w: the mode %q is not known", ErrUnanswerable, clean.Line(q.e.Mode, 40))
 	}
 	return nil
 }
@@ -129,7 +133,7 @@ func (q *question) ask() (mcphost.ElicitAnswer, error) {
 		ID: newID("e_"), Kind: KindElicitation, Hash: hash, Conversation: q.o.conversation, Server: q.o.server,
 		Record: q.entry.Number(), Since: q.g.o.Now(), Running: q.o.running,
 		Elicitation:  &Elicitation{Mode: q.e.Mode, Message: q.e.Message, Schema: q.e.Schema, URL: q.e.URL},
-		Presentation: q.present(),
+		Presentation: q.present(), form: q.form,
 	}
 	a, d := q.g.wait(q.ctx, &item, q.check)
 	switch {
@@ -262,7 +266,7 @@ func (q *question) recorded(action string, content json.RawMessage) (json.RawMes
 			values[m.Name] = m.Value
 		}
 		for _, f := range q.form.Fields {
-			if _, ok := values[f.Name]; ok && secretField(f) {
+			if _, ok := values[f.Name]; ok && f.Secret {
 				values[f.Name] = json.RawMessage(`"[secret]"`)
 			}
 		}
@@ -300,10 +304,6 @@ func (q *question) arguments() (string, error) {
 	return encode(v)
 }
 
-func secretField(f schema.Field) bool {
-	return f.Secret || asks.MatchString(f.Name) || asks.MatchString(f.Title) || asks.MatchString(f.Description)
-}
-
 func (q *question) present() Presentation {
 	p := Presentation{
 		Title: fmt.Sprintf("%s asks you", clean.Reveal(q.o.server)), Server: clean.Reveal(q.o.server), Tool: clean.Reveal(q.o.tool),
@@ -324,7 +324,7 @@ func (q *question) present() Presentation {
 	}
 	for _, f := range q.form.Fields {
 		p.Fields = append(p.Fields, presentField(f))
-		if secretField(f) {
+		if f.Secret {
 			p.Warnings = append(p.Warnings, fmt.Sprintf("“%s” looks like a question for a secret. Servers must not ask for passwords or keys in this way.", clean.Line(f.Name, 100)))
 		}
 	}
@@ -334,17 +334,39 @@ func (q *question) present() Presentation {
 func presentField(f schema.Field) Field {
 	out := Field{
 		Name: f.Name, Title: clean.Line(f.Title, 200), Description: clean.Line(f.Description, 500),
-		Kind: f.Kind, Required: f.Required, Secret: secretField(f),
+		Kind: string(f.Kind), Required: f.Required, Secret: f.Secret,
 	}
 	if out.Title == "" {
 		out.Title = clean.Line(f.Name, 200)
 	}
-	if len(f.Default) > 0 {
-		out.HasDefault = true
-		out.Default = string(f.Default)
-		if s, ok := plainString(f.Default); ok {
-			out.Default = s
-		}
+	if f.Default != nil {
+		out.HasDefault, out.Default = true, clean.Reveal(shownValue(f.Default))
+	}
+	for _, o := range f.Options {
+		out.Options = append(out.Options, clean.Reveal(shownValue(o.Value)))
+		out.Titles = append(out.Titles, clean.Line(o.Title, 200))
 	}
 	return out
 }
+
+func shownValue(v json.RawMessage) string {
+	if s, ok := plainString(v); ok {
+		return s
+	}
+	return string(v)
+}
+
+// Parse reads what a person typed into a field of a form as the value to send;
+// name is Field.Name. An empty text leaves the field out (nil). The error is a
+// sentence for the person.
+func (i Item) Parse(name, text string) (json.RawMessage, error) {
+	for _, f := range i.form.Fields {
+		if f.Name == name {
+			return f.Parse(text)
+		}
+	}
+	return nil, fmt.Errorf("the form has no field named %s", clean.Reveal(name))
+}
+
+// Defaults are the values that the form suggests, by Field.Name.
+func (i Item) Defaults() map[string]json.RawMessage { return i.form.Defaults() }

@@ -10,6 +10,7 @@ import (
 	"steward/app/event"
 	"steward/app/journal"
 	"steward/mcphost"
+	"steward/mcphost/schema"
 	"steward/storage"
 )
 
@@ -72,6 +73,31 @@ type Gate struct {
 	grants   []storage.Grant
 	granted  bool // grants has been read
 	turns    map[string]*turnLimits
+	schemas  map[string]*schema.Schema // compiled, by definition
+}
+
+// maxSchemas bounds how many compiled schemas are kept.
+const maxSchemas = 512
+
+// schemaOf compiles a tool's input schema, once for each definition.
+func (g *Gate) schemaOf(t mcphost.Tool) (*schema.Schema, error) {
+	g.mu.Lock()
+	s := g.schemas[t.Definition]
+	g.mu.Unlock()
+	if s != nil {
+		return s, nil
+	}
+	s, err := schema.Compile(t.InputSchema)
+	if err != nil {
+		return nil, err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.schemas) >= maxSchemas {
+		clear(g.schemas)
+	}
+	g.schemas[t.Definition] = s
+	return s, nil
 }
 
 var _ mcphost.Asker = (*Gate)(nil)
@@ -94,7 +120,7 @@ func New(o Options) *Gate {
 		o: o, waiting: newWaiting(o.Bus),
 		running: map[string]*run{}, watching: map[*run]struct{}{}, late: map[string]*lateAnswer{},
 		pins: map[string]map[pinKey]storage.Pin{}, seen: map[string]map[pinKey]storage.Pin{},
-		turns: map[string]*turnLimits{},
+		turns: map[string]*turnLimits{}, schemas: map[string]*schema.Schema{},
 	}
 }
 

@@ -3,6 +3,8 @@ package consent
 import (
 	"encoding/json"
 	"time"
+
+	"steward/mcphost/schema"
 )
 
 // The kinds of what can wait for a person.
@@ -35,6 +37,8 @@ type Item struct {
 	Running []string
 
 	Presentation Presentation
+
+	form schema.Form // of an elicitation, for Parse
 }
 
 // Elicitation is a server's question to the person.

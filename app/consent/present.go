@@ -221,7 +221,6 @@ var (
 	latin    = regexp.MustCompile(`\p{Latin}`)
 	lookLike = regexp.MustCompile(`[\p{Cyrillic}\p{Greek}\p{Armenian}\p{Cherokee}]`)
 	secrets  = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY|\bsk-[A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bAKIA[0-9A-Z]{16}\b|\bxox[abprs]-[A-Za-z0-9-]{10,}|\bAIza[0-9A-Za-z_-]{30,}|\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.`)
-	asks     = regexp.MustCompile(`(?i)pass(word|wd|phrase|code)|secret|api[ _-]?key|access[ _-]?key|private[ _-]?key|token|credential|\bpin\b|\bcvv\b|card[ _-]?number|密码|口令|密钥|令牌|验证码`)
 )
 
 func mixedScripts(s string) bool { return latin.MatchString(s) && lookLike.MatchString(s) }

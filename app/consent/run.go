@@ -105,7 +105,7 @@ func (r *run) run() (Outcome, error) {
 	case r.g.o.Disabled != nil && r.g.o.Disabled(r.call.Server(), r.call.Tool()):
 		return r.refuse(decision{word: Denied, by: byDisabled, reason: "the person has switched this tool off"})
 	}
-	if r.schema, err = schema.Compile(tool.InputSchema); err != nil {
+	if r.schema, err = r.g.schemaOf(tool); err != nil {
 		return r.refuse(decision{word: Withdrawn, by: bySchema, reason: "the tool's input schema cannot be used: " + err.Error()})
 	}
 	if problem := violations(r.schema, r.call.Arguments()); problem != "" {

@@ -1,0 +1,286 @@
+package chat
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"steward/app/clean"
+	"steward/app/consent"
+	"steward/app/event"
+	"steward/app/journal"
+	"steward/llm"
+	"steward/mcphost"
+	"steward/storage"
+)
+
+// States in which a turn ends.
+const (
+	Finished    = "finished"
+	Stopped     = "stopped"
+	Interrupted = "interrupted"
+	Failed      = "failed"
+)
+
+// DefaultMaxRounds is how often a turn may ask the model.
+const DefaultMaxRounds = 25
+
+// Options are what an Engine works with. Store, Journal, Bus, Gate and Model are
+// needed.
+type Options struct {
+	Store   *storage.DB
+	Journal *journal.Journal
+	Bus     *event.Bus
+	Gate    *consent.Gate
+	// Model gives the client for a conversation and the model's name. The client
+	// stays its owner's.
+	Model func(ctx context.Context, conversation string) (*llm.Client, string, error)
+	// Connections gives the connections that a conversation may use; nil is none.
+	Connections func(ctx context.Context, conversation string) ([]*mcphost.Connection, error)
+	// Redact replaces known secrets in text from outside; nil keeps it.
+	Redact func(string) string
+	// System is put before the built-in system prompt; usually empty.
+	System string
+	Now    func() time.Time
+}
+
+// Engine runs turns. Its methods may be called from any goroutine.
+type Engine struct {
+	o Options
+
+	mu      sync.Mutex
+	closed  bool
+	running map[string]*Running // by conversation
+	tight   map[string]bool     // conversations whose requests must be short
+	all     sync.WaitGroup
+}
+
+// New makes an engine. Close ends it.
+func New(o Options) *Engine {
+	if o.Redact == nil {
+		o.Redact = func(s string) string { return s }
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Connections == nil {
+		o.Connections = func(context.Context, string) ([]*mcphost.Connection, error) { return nil, nil }
+	}
+	return &Engine{o: o, running: map[string]*Running{}, tight: map[string]bool{}}
+}
+
+// Turn is what a person sends. Conversation empty begins a new one.
+type Turn struct {
+	Conversation string
+	Text         string
+	Attach       []Attachment
+	MaxRounds    int           // 0 is DefaultMaxRounds
+	ToolTimeout  time.Duration // 0 is each server's setting
+	MaxTimeout   time.Duration // 0 is each server's setting
+}
+
+// TurnResult is how a turn ended. Text is the last answer, cleaned; Error is a
+// sentence, or empty.
+type TurnResult struct {
+	State        string
+	Error        string
+	Text         string
+	Conversation string
+}
+
+// Running is a turn at work.
+type Running struct {
+	conversation string
+	cancel       context.CancelCauseFunc
+	done         chan struct{}
+	result       TurnResult // once done is closed
+}
+
+// Conversation is the conversation the turn belongs to.
+func (r *Running) Conversation() string { return r.conversation }
+
+// Stop ends the turn: what is open is answered as stopped and nothing more is
+// sent. It returns at once.
+func (r *Running) Stop() { r.cancel(consent.ErrStopped) }
+
+// Done is closed when the turn has ended and is stored.
+func (r *Running) Done() <-chan struct{} { return r.done }
+
+// Wait returns how the turn ended, or the context's error.
+func (r *Running) Wait(ctx context.Context) (TurnResult, error) {
+	select {
+	case <-r.done:
+		return r.result, nil
+	case <-ctx.Done():
+		return TurnResult{}, context.Cause(ctx)
+	}
+}
+
+// Send stores what the person said and starts the turn. A turn that still runs
+// in the conversation is ended first, and what waits in it is withdrawn. The
+// turn goes on after ctx has ended; Running.Stop stops it.
+func (e *Engine) Send(ctx context.Context, t Turn) (*Running, error) {
+	if err := check(t); err != nil {
+		return nil, err
+	}
+	conv, err := e.conversation(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	turnCtx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	r := &Running{conversation: conv.ID, cancel: cancel, done: make(chan struct{})}
+	if err := e.takeOver(ctx, r); err != nil {
+		cancel(err)
+		return nil, err
+	}
+	if err := e.storeUser(ctx, &conv, t); err != nil {
+		e.release(r)
+		close(r.done)
+		cancel(err)
+		return nil, err
+	}
+	go e.run(turnCtx, r, conv, t)
+	return r, nil
+}
+
+func check(t Turn) error {
+	total := 0
+	for _, a := range t.Attach {
+		total += len(a.Text) + len(a.Data)
+	}
+	switch {
+	case strings.TrimSpace(t.Text) == "" && len(t.Attach) == 0:
+		return errors.New("there is nothing to send: the message is empty")
+	case len(t.Text) > MaxText:
+		return fmt.Errorf("the message is too long: %d bytes, at most %d can be sent; attach it as a file in parts", len(t.Text), MaxText)
+	case total > MaxTotal:
+		return fmt.Errorf("the attachments are too large: %d bytes together, at most %d can be sent", total, MaxTotal)
+	}
+	return nil
+}
+
+func (e *Engine) conversation(ctx context.Context, t Turn) (storage.Conversation, error) {
+	now := e.o.Now().UTC()
+	if t.Conversation == "" {
+		return storage.Conversation{ID: newID("c_"), Title: title(t), Created: now, Updated: now}, nil
+	}
+	c, err := e.o.Store.Conversation(ctx, t.Conversation)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return c, fmt.Errorf("there is no conversation with the id %s: %w", clean.Reveal(t.Conversation), err)
+	case err != nil:
+		return c, fmt.Errorf("the conversation %s cannot be read: %w", clean.Reveal(t.Conversation), err)
+	}
+	c.Updated = now
+	if c.Title == "" {
+		c.Title = title(t)
+	}
+	return c, nil
+}
+
+// title is the first words of what the person said.
+func title(t Turn) string {
+	text := t.Text
+	if strings.TrimSpace(text) == "" && len(t.Attach) > 0 {
+		text = t.Attach[0].Name
+	}
+	return clean.Line(text, 60)
+}
+
+// takeOver makes r the conversation's running turn, after the end of the one
+// before it.
+func (e *Engine) takeOver(ctx context.Context, r *Running) error {
+	for {
+		e.mu.Lock()
+		if e.closed {
+			e.mu.Unlock()
+			return consent.ErrClosed
+		}
+		old := e.running[r.conversation]
+		if old == nil {
+			e.running[r.conversation] = r
+			e.all.Add(1)
+			e.mu.Unlock()
+			return nil
+		}
+		e.mu.Unlock()
+		old.cancel(consent.ErrAbandoned)
+		if _, err := old.Wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func (e *Engine) release(r *Running) {
+	e.mu.Lock()
+	delete(e.running, r.conversation)
+	e.mu.Unlock()
+	e.all.Done()
+}
+
+// storeUser stores the message durably before anything is sent.
+func (e *Engine) storeUser(ctx context.Context, conv *storage.Conversation, t Turn) error {
+	msg := storage.Message{
+		ID: newID("m_"), Conversation: conv.ID, Role: storage.RoleUser, State: storage.StateComplete,
+		Text: t.Text, Time: e.o.Now().UTC(),
+	}
+	if len(t.Attach) > 0 {
+		var err error
+		if msg.Meta, err = encode(storedMeta{Attachments: t.Attach}); err != nil {
+			return err
+		}
+	}
+	err := e.o.Store.Write(ctx, func(tx *storage.Tx) error {
+		if err := tx.PutConversation(*conv); err != nil {
+			return err
+		}
+		return tx.PutMessage(msg)
+	})
+	if err != nil {
+		return fmt.Errorf("the message could not be stored, so it was not sent: %w", err)
+	}
+	return nil
+}
+
+// Running returns the turn at work in a conversation, or nil.
+func (e *Engine) Running(conversation string) *Running {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.running[conversation]
+}
+
+// StopAll stops every turn and returns at once.
+func (e *Engine) StopAll() { e.endAll(consent.ErrStopped) }
+
+// Close ends every turn as interrupted by the program's end and waits for them.
+// Nothing can be sent afterwards.
+func (e *Engine) Close() {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.endAll(consent.ErrClosed)
+	e.all.Wait()
+}
+
+func (e *Engine) endAll(cause error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, r := range e.running {
+		r.cancel(cause)
+	}
+}
+
+func newID(prefix string) string {
+	var b [10]byte
+	_, _ = rand.Read(b[:]) // crypto/rand.Read never returns an error (Go 1.24)
+	return prefix + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(b[:]))
+}
+
+func (e *Engine) notice(conversation, kind, server, message string) {
+	e.o.Bus.Publish(event.Notice{Conversation: conversation, Kind: kind, Server: server, Message: message})
+}

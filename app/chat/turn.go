@@ -1,0 +1,340 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"steward/app/clean"
+	"steward/app/consent"
+	"steward/app/event"
+	"steward/app/journal"
+	"steward/llm"
+	"steward/storage"
+)
+
+const (
+	// maxBroken is how many rounds in a row may hold nothing but calls that
+	// cannot run before the turn ends.
+	maxBroken = 2
+	// maxHistory is how many stored messages a request is built from.
+	maxHistory = 2000
+	// repeats is how often one call may be made in a turn before a person is told.
+	repeats = 10
+)
+
+// turn is one turn at work; it belongs to its goroutine.
+type turn struct {
+	e        *Engine
+	ctx      context.Context
+	log      context.Context // for storing: not cancelled with ctx
+	conv     storage.Conversation
+	in       Turn
+	id       string
+	model    string
+	client   *llm.Client
+	messages []storage.Message
+	rounds   int
+	broken   int
+	read     []string       // servers whose output the model has read in this turn
+	made     map[string]int // calls by hash
+	text     string         // last answer, cleaned
+}
+
+// ending is how a turn ends.
+type ending struct{ state, err string }
+
+func (e *Engine) run(ctx context.Context, r *Running, conv storage.Conversation, in Turn) {
+	t := &turn{e: e, ctx: ctx, log: context.WithoutCancel(ctx), conv: conv, in: in, id: newID("t_"), made: map[string]int{}}
+	end := t.protected()
+	t.conv.Updated = e.o.Now().UTC()
+	t.conv.Model = t.model
+	final := t.conv
+	if err := e.o.Store.Write(t.log, func(tx *storage.Tx) error { return tx.PutConversation(final) }); err != nil {
+		end = ending{Failed, joinSentences(end.err, "the turn could not be stored: "+err.Error())}
+	}
+	r.result = TurnResult{State: end.state, Error: end.err, Text: t.text, Conversation: conv.ID}
+	e.o.Bus.Publish(event.Turn{Conversation: conv.ID, State: end.state, Error: end.err})
+	r.cancel(nil)
+	e.release(r)
+	close(r.done)
+}
+
+// protected keeps a fault in a turn from ending the program.
+func (t *turn) protected() (end ending) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.e.notice(t.conv.ID, "internal", "", t.e.o.Redact(fmt.Sprintf("%v\n%s", p, debug.Stack())))
+			end = ending{Failed, "the turn was ended by a fault in Steward; nothing further was sent"}
+		}
+	}()
+	return t.work()
+}
+
+func (t *turn) work() ending {
+	client, model, err := t.e.o.Model(t.ctx, t.conv.ID)
+	t.client, t.model = client, model
+	t.e.o.Bus.Publish(event.TurnStart{Conversation: t.conv.ID, Model: model})
+	if err != nil {
+		return t.failed(err)
+	}
+	if t.messages, err = t.history(); err != nil {
+		return t.failed(err)
+	}
+	t.warn()
+	limit := t.in.MaxRounds
+	if limit <= 0 {
+		limit = DefaultMaxRounds
+	}
+	for {
+		t.rounds++
+		offers, system, err := t.offers()
+		if err != nil {
+			return t.failed(err)
+		}
+		answer, end := t.ask(offers, system)
+		if end != nil {
+			return *end
+		}
+		if len(answer.Calls) == 0 {
+			return ending{state: Finished}
+		}
+		if end := t.round(answer, offers, t.rounds >= limit); end != nil {
+			return *end
+		}
+	}
+}
+
+func (t *turn) warn() {
+	for _, a := range t.in.Attach {
+		if w := a.Warning(); w != "" {
+			t.e.notice(t.conv.ID, "secret", "", w)
+		}
+	}
+	if consent.LooksSecret(t.in.Text) {
+		t.e.notice(t.conv.ID, "secret", "", "The message holds something that looks like a key or password; it goes to the model.")
+	}
+}
+
+// history reads the stored messages, from a message of the person on.
+func (t *turn) history() ([]storage.Message, error) {
+	var all []storage.Message
+	for before := int64(0); len(all) < maxHistory; {
+		page, err := t.e.o.Store.Messages(t.log, t.conv.ID, before, 500)
+		if err != nil {
+			return nil, fmt.Errorf("the conversation cannot be read: %w", err)
+		}
+		if len(page) == 0 {
+			break
+		}
+		all = append(page, all...)
+		before = page[0].Seq
+	}
+	for len(all) > 0 && all[0].Role != storage.RoleUser {
+		all = all[1:]
+	}
+	return all, nil
+}
+
+func (t *turn) failed(err error) ending {
+	if t.ctx.Err() != nil {
+		return t.stopped()
+	}
+	return ending{Failed, t.sentence(err)}
+}
+
+func (t *turn) sentence(err error) string { return clean.Clean(t.e.o.Redact(err.Error())) }
+
+// stopped says why the turn's context has ended.
+func (t *turn) stopped() ending {
+	switch cause := context.Cause(t.ctx); {
+	case errors.Is(cause, consent.ErrClosed):
+		return ending{Interrupted, "Steward was closed"}
+	case errors.Is(cause, consent.ErrAbandoned):
+		return ending{Stopped, "the person went on with another message"}
+	}
+	return ending{Stopped, ""}
+}
+
+// ask makes one request to the model and stores its answer. An ending ends the
+// turn.
+func (t *turn) ask(offers offers, system string) (llm.Answer, *ending) {
+	answer, err := t.request(offers, system)
+	var e *llm.Error
+	if errors.As(err, &e) && e.Kind == "context" && answer.Text == "" && !t.isTight() && t.ctx.Err() == nil {
+		t.e.setTight(t.conv.ID)
+		t.e.notice(t.conv.ID, "context", "", "The request was too long for the model's context window. Earlier tool results are shortened, and the request is sent once more; no tool runs again.")
+		answer, err = t.request(offers, system)
+	}
+	switch {
+	case t.ctx.Err() != nil:
+		end := t.stopped()
+		return answer, &end
+	case err != nil && answer.State == llm.StateInterrupted:
+		return answer, &ending{Interrupted, t.sentence(err)}
+	case err != nil:
+		return answer, &ending{Failed, t.explain(err)}
+	case answer.State != llm.StateFinished:
+		return answer, &ending{answer.State, "the answer broke off"}
+	}
+	return answer, nil
+}
+
+// explain adds what the person can do where the endpoint refuses one tool.
+func (t *turn) explain(err error) string {
+	var e *llm.Error
+	text := t.sentence(err)
+	if errors.As(err, &e) && e.Tool != "" {
+		text += " The endpoint refuses the tool " + clean.Reveal(e.Tool) + "; switch this tool off and send the message again."
+	}
+	return text
+}
+
+func (t *turn) isTight() bool {
+	t.e.mu.Lock()
+	defer t.e.mu.Unlock()
+	return t.e.tight[t.conv.ID]
+}
+
+func (e *Engine) setTight(conversation string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.tight[conversation] = true
+}
+
+// request streams one answer and stores it as it grows.
+func (t *turn) request(offers offers, system string) (llm.Answer, error) {
+	budget := roomy
+	if t.isTight() {
+		budget = tight
+	}
+	req := Build(Input{System: system, Messages: t.messages, Tools: offers.tools, Budget: budget})
+	msg := storage.Message{
+		ID: newID("m_"), Conversation: t.conv.ID, Role: storage.RoleAssistant, State: storage.StateStreaming,
+		Model: t.model, Time: t.e.o.Now().UTC(),
+	}
+	s := newSaver(t.e.o.Store, msg)
+	defer s.close()
+	start := t.e.o.Now()
+	v := &viewer{t: t, saver: s}
+	answer, err := t.client.Stream(t.ctx, req, v.on)
+	v.end()
+	s.close()
+	noteErr := t.noteRequest(req, answer, err, t.e.o.Now().Sub(start).Seconds())
+	msg.Text, msg.Reasoning, msg.State = answer.Text, answer.Reasoning, storedState(answer, err)
+	if answer.Model != "" {
+		msg.Model = answer.Model
+	}
+	t.text = clean.Clean(answer.Text)
+	if err == nil && len(answer.Calls) > 0 {
+		t.messages = append(t.messages, msg) // stored with its calls by round
+		return answer, noteErr
+	}
+	if err != nil && answer.Text == "" && answer.Reasoning == "" {
+		return answer, errors.Join(err, noteErr) // there is nothing to keep
+	}
+	if err != nil {
+		if msg.Meta, _ = encode(storedMeta{Error: t.sentence(err)}); msg.Meta == nil {
+			msg.Meta = nil
+		}
+	}
+	t.messages = append(t.messages, msg)
+	if storeErr := t.e.o.Store.Write(t.log, func(tx *storage.Tx) error { return tx.PutMessage(msg) }); storeErr != nil {
+		err = errors.Join(err, fmt.Errorf("the answer could not be stored: %w", storeErr))
+	}
+	return answer, errors.Join(err, noteErr)
+}
+
+func storedState(a llm.Answer, err error) string {
+	switch {
+	case a.State == llm.StateStopped:
+		return storage.StateStopped
+	case a.State == llm.StateInterrupted:
+		return storage.StateInterrupted
+	case err != nil || a.State == llm.StateFailed:
+		return storage.StateFailed
+	}
+	return storage.StateComplete
+}
+
+// noteRequest records the request itself; it needs no commit of its own.
+func (t *turn) noteRequest(req llm.Request, a llm.Answer, failed error, seconds float64) error {
+	o := journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone, Seconds: seconds}
+	switch {
+	case a.State == llm.StateStopped || t.ctx.Err() != nil:
+		o.Outcome, o.Effect, o.Reason = journal.Cancelled, journal.EffectUnknown, "stopped by the person"
+	case a.State == llm.StateInterrupted:
+		o.Outcome, o.Effect = journal.Unknown, journal.EffectUnknown
+	case failed != nil:
+		o.Outcome, o.Effect = journal.ProtocolError, journal.EffectUnknown
+	}
+	if failed != nil && o.Reason == "" {
+		o.Reason = clean.Line(t.e.o.Redact(failed.Error()), 500)
+	}
+	_, err := t.e.o.Journal.Note(t.log, journal.Proposal{
+		Kind: journal.KindModel, Conversation: t.conv.ID, Model: t.model,
+		Detail: map[string]any{
+			"messages": len(req.Messages), "tools": len(req.Tools), "finish": a.Finish, "calls": len(a.Calls),
+			"input_tokens": a.Usage.Input, "output_tokens": a.Usage.Output,
+		},
+	}, o)
+	if err != nil {
+		return fmt.Errorf("the request to the model could not be recorded: %w", err)
+	}
+	return nil
+}
+
+// viewer publishes an answer while it comes. It belongs to the turn's goroutine.
+type viewer struct {
+	t             *turn
+	saver         *saver
+	text, thought cleaner
+}
+
+func (v *viewer) on(e llm.Event) {
+	bus, conv := v.t.e.o.Bus, v.t.conv.ID
+	switch e := e.(type) {
+	case llm.TextDelta:
+		v.saver.add(e.Text, "")
+		v.thoughtEnd()
+		if s := v.text.push(e.Text); s != "" {
+			bus.Publish(event.Text{Conversation: conv, Text: s})
+		}
+	case llm.ReasoningDelta:
+		v.saver.add("", e.Text)
+		if s := v.thought.push(e.Text); s != "" {
+			bus.Publish(event.Reasoning{Conversation: conv, Text: s})
+		}
+	case llm.UsageEvent:
+		bus.Publish(event.Usage{Conversation: conv, Input: e.Input, Output: e.Output})
+	case llm.Retrying:
+		v.t.e.notice(conv, "retrying", "", fmt.Sprintf("The request to the model is sent again in %.0f s: %s", e.After.Seconds(), v.t.e.o.Redact(e.Reason)))
+	case llm.Warning:
+		v.t.e.notice(conv, e.Kind, "", clean.Clean(v.t.e.o.Redact(e.Message)))
+	}
+}
+
+func (v *viewer) thoughtEnd() {
+	if s := v.thought.rest(); s != "" {
+		v.t.e.o.Bus.Publish(event.Reasoning{Conversation: v.t.conv.ID, Text: s})
+	}
+}
+
+func (v *viewer) end() {
+	v.thoughtEnd()
+	if s := v.text.rest(); s != "" {
+		v.t.e.o.Bus.Publish(event.Text{Conversation: v.t.conv.ID, Text: s})
+	}
+}
+
+func joinSentences(parts ...string) string {
+	var out []string
+	for _, p := range parts {
+		if p != "" {
+			out = append(out, p)
+		}
+	}
+	return strings.Join(out, "; ")
+}
