@@ -45,9 +45,9 @@ func buildAll(dir string) error {
 	}{
 		{&binaries.steward, "steward"},
 		{&binaries.minimal, "steward/testdata/minimalserver"},
-		{&binaries.scripted, "steward/testdata/scriptedserver"},
+		{&binaries.scripted, "steward/testdata/scriptedserver/cmd"},
 	} {
-		*b.to = filepath.Join(dir, filepath.Base(b.pkg))
+		*b.to = filepath.Join(dir, strings.ReplaceAll(b.pkg, "/", "-"))
 		if out, err := exec.Command("go", "build", "-o", *b.to, b.pkg).CombinedOutput(); err != nil {
 			return fmt.Errorf("building %s: %w\n%s", b.pkg, err, out)
 		}
