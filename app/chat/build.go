@@ -125,6 +125,9 @@ func wireIDs(calls []storedCall) []string {
 		if id == "" || seen[id] {
 			id = c.ID
 		}
+		for seen[id] {
+			id += "_"
+		}
 		seen[id] = true
 		out[k] = id
 	}

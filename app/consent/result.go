@@ -99,23 +99,45 @@ func imageOf(c event.Content) (Image, bool) {
 	return Image{}, false
 }
 
-var (
-	dataURI = regexp.MustCompile(`data:[A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+(?:;[A-Za-z0-9=._-]+)*;base64,[A-Za-z0-9+/_=\\-]{16,}`)
-	longRun = regexp.MustCompile(`[A-Za-z0-9+/]{1024,}={0,2}`)
-)
+var dataURI = regexp.MustCompile(`data:[A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+(?:;[A-Za-z0-9=._-]+)*;base64,[A-Za-z0-9+/_=\\-]{16,}`)
+
+// longRun is from how many characters on a run of base64 counts as encoded bytes.
+const longRun = 1024
 
 // withoutBlobs replaces encoded bytes (data addresses, long runs of base64) by a
 // short mark: as text they cost a whole context and say nothing.
 func withoutBlobs(s string) string {
-	s = dataURI.ReplaceAllStringFunc(s, func(m string) string {
-		return fmt.Sprintf("[%s, %d characters of encoded data left out]", m[:strings.IndexByte(m, ';')], len(m))
-	})
-	return longRun.ReplaceAllStringFunc(s, func(m string) string {
-		if !isBase64(m) {
-			return m
+	if strings.Contains(s, ";base64,") {
+		s = dataURI.ReplaceAllStringFunc(s, func(m string) string {
+			return fmt.Sprintf("[%s, %d characters of encoded data left out]", m[:strings.IndexByte(m, ';')], len(m))
+		})
+	}
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(s); {
+		end := i
+		for end < len(s) && base64Byte(s[end]) {
+			end++
 		}
-		return fmt.Sprintf("[%d characters of encoded data left out]", len(m))
-	})
+		for pad := 0; pad < 2 && end < len(s) && end > i && s[end] == '='; pad++ {
+			end++
+		}
+		if end-i >= longRun && isBase64(s[i:end]) {
+			b.WriteString(s[done:i])
+			fmt.Fprintf(&b, "[%d characters of encoded data left out]", end-i)
+			done = end
+		}
+		i = max(end, i+1)
+	}
+	if done == 0 {
+		return s
+	}
+	b.WriteString(s[done:])
+	return b.String()
+}
+
+func base64Byte(c byte) bool {
+	return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '+' || c == '/'
 }
 
 // isBase64 tells encoded bytes from a long word: all kinds of characters occur,

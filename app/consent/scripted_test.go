@@ -1,0 +1,3 @@
+package consent
+
+func scriptedMain() {}
