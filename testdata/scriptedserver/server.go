@@ -35,6 +35,8 @@ type Server struct {
 	asked   int
 	answers map[string]chan json.RawMessage
 	deaf    bool
+	done    chan struct{} // closed by Close
+	closed  bool
 
 	writing sync.Mutex
 }
@@ -50,7 +52,7 @@ type message struct {
 
 // New makes a server that writes lines to out. exit ends the program.
 func New(o Options, out, stderr io.Writer, exit func(int)) (*Server, error) {
-	s := &Server{o: o, out: out, err: stderr, exit: exit, counts: map[string]int{}, answers: map[string]chan json.RawMessage{}}
+	s := &Server{o: o, out: out, err: stderr, exit: exit, counts: map[string]int{}, answers: map[string]chan json.RawMessage{}, done: make(chan struct{})}
 	s.arrived = sync.NewCond(&s.mu)
 	if o.Record != "" {
 		f, err := os.OpenFile(o.Record, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -99,6 +101,22 @@ func (s *Server) Begin() {
 		s.line(line)
 	}
 	s.run(message{}, "", s.o.Start)
+}
+
+// Close ends the steps that wait. A Server of a program needs no Close.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	close(s.done)
+	s.arrived.Broadcast()
+	if s.record != nil {
+		return s.record.Close()
+	}
+	return nil
 }
 
 // Receive handles one line of the host. Steps run in a goroutine of their own.

@@ -114,7 +114,11 @@ func (r *running) step(step string) error {
 func (r *running) talk(verb, rest, word, tail string) error {
 	switch verb {
 	case "ask":
-		r.answer = string(<-r.ask(word, tail))
+		select {
+		case answer := <-r.ask(word, tail):
+			r.answer = string(answer)
+		case <-r.s.done:
+		}
 	case "ask-only":
 		r.ask(word, tail)
 	case "cancel":
@@ -152,7 +156,7 @@ func (r *running) talk(verb, rest, word, tail string) error {
 func (r *running) wait(method string) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	for !slices.Contains(r.s.seen[r.mark:], method) {
+	for !r.s.closed && !slices.Contains(r.s.seen[r.mark:], method) {
 		r.s.arrived.Wait()
 	}
 }

@@ -206,12 +206,8 @@ func (f *framer) reject() {
 	}
 	rejected := f.buf
 	f.buf = nil
-	if !f.prior && bytes.Contains(rejected, []byte(`"jsonrpc"`)) {
-		id := ""
-		if !f.scan.own {
-			id = string(f.scan.id)
-		}
-		f.emit(piece{kind: broken, data: bytes.Clone(rejected[:min(len(rejected), noiseKept)]), id: id, size: len(rejected)})
+	if !f.prior && len(f.scan.id) > 0 && !f.scan.own && bytes.Contains(rejected, []byte(`"jsonrpc"`)) {
+		f.emit(piece{kind: broken, data: bytes.Clone(rejected[:min(len(rejected), noiseKept)]), id: string(f.scan.id), size: len(rejected)})
 	}
 	f.tries++
 	if len(rejected) == 0 {

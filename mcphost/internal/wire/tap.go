@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -189,11 +190,19 @@ func (t *Tap) In(raw []byte) [][]byte {
 	return out
 }
 
+// brokenID finds the id of an answer that is not valid JSON where it stands at the
+// very end; the framer finds those before the fault. An "id" anywhere else may be part
+// of the content.
+var brokenID = regexp.MustCompile(`^\{.*"jsonrpc".*"id"\s*:\s*(\d+|"[^"\\]*")\s*\}\s*$|^\{.*"id"\s*:\s*(\d+|"[^"\\]*")\s*,\s*"jsonrpc"\s*:\s*"2\.0"\s*\}\s*$`)
+
 // take handles one piece of the stream.
 func (t *Tap) take(p piece) [][]byte {
 	switch p.kind {
 	case noise:
 		t.reportNoise(p.data)
+		if id := brokenID.FindSubmatch(p.data); id != nil {
+			return t.fail(string(id[1])+string(id[2]), false, "the server's answer is not valid JSON")
+		}
 		return nil
 	case tooLarge:
 		t.reportNoise(fmt.Appendf(nil, "message of more than %d bytes: %.200s", t.o.MaxFrame, p.data))
