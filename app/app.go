@@ -42,8 +42,9 @@ type App struct {
 	model   model
 	workDir string
 
-	early []event.Event // what happened before anybody could listen
-	board board
+	recovery journal.Recovery
+	early    []event.Event // what happened before anybody could listen
+	board    board
 }
 
 // Open opens the data folder for writing and puts the program together. Nothing is
@@ -88,17 +89,13 @@ func (a *App) openFolder(ctx context.Context) (err error) {
 		a.settings = config.DefaultSettings()
 	}
 	a.secrets = secrets.Open(secrets.Options{Dir: a.dir, FolderID: a.db.FolderID, Now: a.o.Now})
-	var recovery journal.Recovery
-	a.journal, recovery, err = journal.Open(ctx, journal.Options{
+	a.journal, a.recovery, err = journal.Open(ctx, journal.Options{
 		Store: a.db, Dir: a.dir, Anchor: a.secrets.Anchor(), Redact: a.secrets.Redactor().Redact, Now: a.o.Now, OnDegraded: a.warn("journal"),
 	})
 	if err != nil {
 		return err
 	}
-	a.tellRecovery(recovery)
-	if _, err := a.db.InterruptStreaming(ctx); err != nil {
-		return err
-	}
+	a.tellRecovery(a.recovery)
 	return nil
 }
 
@@ -116,7 +113,7 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 		Store: a.db, Journal: a.journal, Bus: a.bus, Policy: policy, Redact: redact.Redact, Now: a.o.Now,
 		Listed:   func(string) bool { return list.source != sourceFolder },
 		Sampling: func(string) bool { return true }, // the policy decides
-		Sample:   a.sample,
+		Sample:   chat.NewSampler(a.modelFor),
 		OpenURL:  opener.Open,
 	})
 	if a.workDir, err = os.MkdirTemp("", "steward-"); err != nil {
@@ -134,8 +131,11 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 		ctx: run, stop: stop, entries: map[string]*serverEntry{}, slow: map[string]bool{}, told: map[string]string{},
 	}
 	a.tellProblems(list)
-	a.engine, err = a.newEngine()
-	return err
+	a.engine = chat.New(chat.Options{
+		Store: a.db, Journal: a.journal, Bus: a.bus, Gate: a.gate, Now: a.o.Now, Redact: redact.Redact, System: a.settings.System,
+		Model: a.modelFor, Connections: a.connections,
+	})
+	return a.engine.Recover(ctx, a.recovery)
 }
 
 // Bus carries everything that happens.
@@ -147,15 +147,20 @@ func (a *App) Waiting() *consent.Waiting { return a.gate.Waiting() }
 // Journal is the record.
 func (a *App) Journal() *journal.Journal { return a.journal }
 
-// Start tells what happened before anybody could listen and begins to start the named
-// servers, or all. It returns at once.
-func (a *App) Start(names ...string) {
+// Listen is [event.Bus.Subscribe], and tells the first listener what happened before
+// anybody could listen.
+func (a *App) Listen(on func(event.Event)) (cancel func()) {
+	cancel = a.bus.Subscribe(on)
 	for _, e := range a.early {
 		a.bus.Publish(e)
 	}
 	a.early = nil
-	a.servers.start(names...)
+	return cancel
 }
+
+// Start begins to start the named servers, or all, so that they are ready sooner than
+// the first call that needs them. It returns at once.
+func (a *App) Start(names ...string) { a.servers.start(names...) }
 
 // Close ends the turn's servers, writes what is queued and gives the folder back. It may
 // be called on a half-open App and is bounded by ctx.
@@ -163,7 +168,7 @@ func (a *App) Close(ctx context.Context) error {
 	a.board.shut()
 	var errs []error
 	if a.engine != nil {
-		errs = append(errs, a.engine.Close(ctx))
+		a.engine.Close()
 	}
 	if a.servers != nil {
 		a.servers.close()

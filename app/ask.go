@@ -21,16 +21,13 @@ type Turn = chat.Running
 
 // Ask begins one turn in the options' conversation, or in a new one. The error says why
 // it could not begin: no such conversation, a file that cannot be attached, nothing to
-// store it in. ctx bounds the beginning and the whole turn.
+// store it in. ctx bounds the beginning alone; the turn goes on until it ends or is stopped.
 func (a *App) Ask(ctx context.Context, q Question) (*Turn, error) {
 	t := chat.Turn{Conversation: a.o.Conversation, Text: q.Text, MaxRounds: a.maxRounds(), ToolTimeout: a.toolTimeout()}
 	for _, path := range q.Attach {
 		f, err := chat.ReadFile(path)
 		if err != nil {
 			return nil, err
-		}
-		if w := f.Warning(); w != "" {
-			a.bus.Publish(event.Notice{Kind: "attachment", Message: w})
 		}
 		t.Attach = append(t.Attach, f)
 	}
@@ -44,7 +41,9 @@ func (a *App) maxRounds() int {
 	return a.settings.MaxRounds
 }
 
-func (a *App) modelFor(ctx context.Context, _ string) (*llm.Client, string, error) { return a.model.get(ctx) }
+func (a *App) modelFor(ctx context.Context, _ string) (*llm.Client, string, error) {
+	return a.model.get(ctx)
+}
 
 // connections are what a turn may use now. The first request of a run waits for servers
 // that are still starting; later ones take what has joined.

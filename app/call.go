@@ -35,6 +35,15 @@ func (a *App) Call(ctx context.Context, server, tool, arguments string) (Outcome
 	return a.gate.Run(ctx, call, conn, consent.Limits{Timeout: a.o.ToolTimeout})
 }
 
+// CheckArguments says what keeps text from being a call's arguments; nothing is started.
+func CheckArguments(text string) error {
+	_, err := consent.NewCall(consent.CallSpec{Arguments: text})
+	if err != nil {
+		return &Message{Key: "arguments", Args: args("detail", err.Error()), Err: err}
+	}
+	return nil
+}
+
 // EditedArguments turns what a person typed into the exact arguments that would be sent
 // instead, and into the text that shows them.
 func EditedArguments(item consent.Item, text string) (exact, shown string, err error) {

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -10,7 +9,6 @@ import (
 
 	"steward/app/event"
 	"steward/llm"
-	"steward/mcphost"
 )
 
 // keyWait bounds reading the key from the keyring for one request.
@@ -111,56 +109,4 @@ func (m *model) close() error {
 		return m.demo.Close()
 	}
 	return nil
-}
-
-// sample asks the model for a server, outside of any conversation's history.
-func (a *App) sample(ctx context.Context, _ string, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
-	client, name, err := a.model.get(ctx)
-	if err != nil {
-		return mcphost.SamplingAnswer{}, err
-	}
-	req := llm.Request{MaxTokens: r.MaxTokens, Temperature: r.Temperature, Stop: r.Stop, ToolChoice: "none"}
-	if r.System != "" {
-		req.Messages = append(req.Messages, llm.Message{Role: llm.RoleSystem, Text: r.System})
-	}
-	for _, m := range r.Messages {
-		req.Messages = append(req.Messages, samplingMessage(m))
-	}
-	answer, err := client.Stream(ctx, req, func(llm.Event) {})
-	if err != nil {
-		return mcphost.SamplingAnswer{}, err
-	}
-	if answer.State != llm.StateFinished {
-		return mcphost.SamplingAnswer{}, errors.New("the model's answer broke off")
-	}
-	out := mcphost.SamplingAnswer{Model: answer.Model, Text: answer.Text, StopReason: "endTurn"}
-	if out.Model == "" {
-		out.Model = name
-	}
-	switch answer.Finish {
-	case "length":
-		out.StopReason = "maxTokens"
-	case "stop", "":
-	default:
-		out.StopReason = answer.Finish
-	}
-	return out, nil
-}
-
-func samplingMessage(m mcphost.SamplingMessage) llm.Message {
-	out := llm.Message{Role: llm.RoleUser}
-	if m.Role == llm.RoleAssistant {
-		out.Role = llm.RoleAssistant
-	}
-	for _, c := range m.Content {
-		if c.Type == "image" && c.Data != nil {
-			out.Images = append(out.Images, llm.Image{MIMEType: c.MIMEType, Data: c.Data})
-			continue
-		}
-		if out.Text != "" {
-			out.Text += "\n"
-		}
-		out.Text += c.Text
-	}
-	return out
 }

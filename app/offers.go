@@ -134,9 +134,10 @@ func (a *App) Resources(ctx context.Context) ([]Resource, error) {
 	return out, ctx.Err()
 }
 
-// everyReady waits for the servers that are starting and returns those that can be used.
+// everyReady starts all servers, waits for them and returns those that can be used.
 func (a *App) everyReady(ctx context.Context) []*mcphost.Connection {
 	a.board.release()
+	a.servers.start()
 	a.servers.wait(ctx, serverWait)
 	return a.servers.ready()
 }

@@ -8,6 +8,7 @@ import (
 
 	"steward/app"
 	"steward/app/consent"
+	"steward/app/opener"
 )
 
 // put asks the person one item and returns the answer. ctx ends when the item has gone.
@@ -127,7 +128,7 @@ func (t *terminal) putElicitation(ctx context.Context, item consent.Item) (conse
 
 func (t *terminal) putURL(ctx context.Context, item consent.Item) (consent.Answer, error) {
 	decline := consent.Answer{Action: consent.Decline}
-	if err := app.CheckURL(item.Elicitation.URL); err != nil {
+	if _, err := opener.Check(item.Elicitation.URL); err != nil {
 		t.print("  This address will not be opened: " + sentence(err) + "\n")
 		key, err := t.choose(ctx, "\n  n  decline\n  x  cancel\nn or x, then Enter: ", map[string]string{"n": "no", "x": "cancel"})
 		if err != nil || key == "x" {
@@ -143,7 +144,7 @@ func (t *terminal) putURL(ctx context.Context, item consent.Item) (consent.Answe
 	case key == "n":
 		return decline, nil
 	case key == "o":
-		if err := app.OpenURL(ctx, item.Elicitation.URL); err != nil {
+		if err := opener.Open(ctx, item.Elicitation.URL); err != nil {
 			t.print(sentence(err) + " Open it yourself:\n  " + item.Presentation.URL + "\n")
 		}
 	}

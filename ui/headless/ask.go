@@ -37,7 +37,7 @@ func (r *run) open(ctx context.Context, quiet bool) (*session, error) {
 	}
 	s := &session{app: a, term: term}
 	s.out = &output{out: r.Out, err: r.Err, lines: r.events, quiet: quiet, same: oneTerminal(r.Out, r.Err), term: term}
-	s.unsub = a.Bus().Subscribe(s.out.on)
+	s.unsub = a.Listen(s.out.on)
 	return s, nil
 }
 
@@ -54,8 +54,8 @@ func (r *run) end(s *session) error {
 	if s.person != nil {
 		s.person.leave()
 	}
-	s.unsub()
 	err := r.leave(s.app)
+	s.unsub()
 	if s.term != nil {
 		s.term.close()
 	}
@@ -80,22 +80,17 @@ func (r *run) ask(ctx context.Context) (int, error) {
 }
 
 func (r *run) turn(ctx context.Context, s *session, prompt string) (int, error) {
-	turnCtx, stop := context.WithCancel(ctx)
-	defer stop()
 	s.app.Start()
-	s.attend(stop)
-	ask, err := s.app.Ask(turnCtx, app.Question{Text: prompt, Attach: r.attach})
+	turn, err := s.app.Ask(ctx, app.Question{Text: prompt, Attach: r.attach})
 	if err != nil {
 		return exitFailed, err
 	}
-	r.signals.turn(ask.Stop)
+	r.signals.turn(turn.Stop)
 	defer r.signals.turn(nil)
-	s.out.stopWith(ask.Stop)
-	// ctx ends only with a second signal; what the turn still has to write is bounded by
-	// leave.
-	result, err := ask.Wait(ctx)
+	s.attend(turn.Stop)
+	result, err := turn.Wait(ctx)
 	if err != nil {
-		return exitStopped, err
+		return exitStopped, nil // a second signal: leaving ends the turn
 	}
 	switch result.State {
 	case "finished":

@@ -13,19 +13,16 @@ import (
 )
 
 func (r *run) tools(ctx context.Context, a *app.App) error {
-	a.Start()
 	list, err := a.Tools(ctx)
 	return r.printed(list, err)
 }
 
 func (r *run) prompts(ctx context.Context, a *app.App) error {
-	a.Start()
 	list, err := a.Prompts(ctx)
 	return r.printed(list, err)
 }
 
 func (r *run) resources(ctx context.Context, a *app.App) error {
-	a.Start()
 	list, err := a.Resources(ctx)
 	return r.printed(list, err)
 }
@@ -167,7 +164,6 @@ func (r *run) doctor(ctx context.Context) (int, error) {
 		server = r.args[0]
 	}
 	failed, err := r.with(ctx, func(ctx context.Context, a *app.App) error {
-		a.StartNone()
 		list, err := a.Doctor(ctx, server)
 		if err != nil {
 			return err

@@ -31,6 +31,9 @@ func newPerson(t *terminal, bus *event.Bus, waiting *consent.Waiting, stop func(
 	ctx, quit := context.WithCancel(context.Background())
 	p := &person{term: t, waiting: waiting, stop: stop, more: make(chan struct{}, 1), done: make(chan struct{}), quit: quit}
 	p.unsub = bus.Subscribe(p.on)
+	for _, item := range waiting.List() { // came before anybody listened
+		p.on(event.Waiting{ID: item.ID})
+	}
 	go func() {
 		defer close(p.done)
 		p.work(ctx)
@@ -50,7 +53,9 @@ func (p *person) on(e event.Event) {
 	defer p.mu.Unlock()
 	switch e := e.(type) {
 	case event.Waiting:
-		p.queue = append(p.queue, e.ID)
+		if e.ID != p.current && !slices.Contains(p.queue, e.ID) {
+			p.queue = append(p.queue, e.ID)
+		}
 		select {
 		case p.more <- struct{}{}:
 		default:

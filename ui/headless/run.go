@@ -127,7 +127,7 @@ func (r *run) with(ctx context.Context, work func(context.Context, *app.App) err
 	if err != nil {
 		return exitFailed, err
 	}
-	unsub := a.Bus().Subscribe((&output{out: io.Discard, err: r.Err, quiet: true}).notices)
+	unsub := a.Listen((&output{out: io.Discard, err: r.Err, quiet: true}).notices)
 	err = work(ctx, a)
 	err = errors.Join(err, r.leave(a))
 	unsub()

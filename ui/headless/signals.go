@@ -10,15 +10,14 @@ import (
 // signals turns what the system or the person sends into a stopped turn, and then into
 // the end of the program.
 type signals struct {
-	mu      sync.Mutex
-	stop    func() // ends the turn that runs, if one does
-	stopped bool   // a signal came before there was a turn
-	got     os.Signal
+	mu   sync.Mutex
+	stop func() // ends the turn that runs, if one does
 }
 
-// listen owns one goroutine until end is called. The first Ctrl+C stops the turn; the
-// second one, or any where no turn runs, ends ctx. SIGTERM and SIGHUP do both at once.
-// A reader of our output that goes away (SIGPIPE) shows as a failed write instead.
+// listen owns one goroutine until end is called. The first signal (Ctrl+C, SIGTERM,
+// SIGHUP) stops the turn, after which the program ends by itself; a second one, or any
+// where no turn runs, ends ctx. A reader of our output that goes away (SIGPIPE) shows as a
+// failed write instead.
 func listen(parent context.Context) (ctx context.Context, s *signals, end func()) {
 	ctx, cancel := context.WithCancel(parent)
 	s = &signals{}
@@ -35,7 +34,7 @@ func listen(parent context.Context) (ctx context.Context, s *signals, end func()
 				if sig == pipeSignal {
 					continue
 				}
-				if !s.take(sig) || sig != os.Interrupt {
+				if !s.take() {
 					cancel()
 				}
 			}
@@ -49,11 +48,11 @@ func listen(parent context.Context) (ctx context.Context, s *signals, end func()
 	}
 }
 
-// take notes a signal and stops the turn; false where there was none to stop.
-func (s *signals) take(sig os.Signal) bool {
+// take stops the turn; false where there is none to stop (any more).
+func (s *signals) take() bool {
 	s.mu.Lock()
 	stop := s.stop
-	s.stop, s.stopped, s.got = nil, true, sig
+	s.stop = nil
 	s.mu.Unlock()
 	if stop == nil {
 		return false
