@@ -92,7 +92,13 @@ func (tx *Tx) AppendEvent(e Event) error {
 	if err != nil || e.Body == nil {
 		return err
 	}
-	return tx.do(doing, "INSERT INTO body(event, nonce, bytes, erased) VALUES(?, ?, ?, 0)", e.Seq, blob(e.Body.Nonce), blob(e.Body.Bytes))
+	return tx.do(doing, "INSERT INTO body(event, nonce, bytes, erased) VALUES(?, ?, ?, ?)", e.Seq, blob(e.Body.Nonce), blob(e.Body.Bytes), e.Body.Erased)
+}
+
+// RecordErased tells whether the record's conversation has been deleted.
+func (tx *Tx) RecordErased(n int64) (erased bool, err error) {
+	err = tx.one("reading the journal", `SELECT EXISTS(SELECT 1 FROM event e CROSS JOIN body b ON b.event = e.seq WHERE e.record = ? AND b.erased = 1)`, []any{n}, &erased)
+	return erased, err
 }
 
 // blob keeps the driver from storing an empty value as NULL.

@@ -78,19 +78,27 @@ type Outcome struct {
 }
 
 // Frame is one frame on the wire. Direction is "out" or "in", seen from here.
+// Length is filled when a frame is read back: how long it was, in bytes, where
+// Bytes is cut.
 type Frame struct {
 	Time      time.Time
 	Direction string
 	Bytes     []byte
+	Length    int64
 }
 
 // Filter chooses records. Search looks in server, tool, arguments, result and
 // reason. Since is included, Until is not. Limit 0 is 50, below 0 is no limit. After pages:
 // only records older than that number.
 type Filter struct {
-	Kind, Server, Tool, Outcome, Conversation, Search string
-
-	Since, Until time.Time
-	Limit        int
-	After        int64
+	Kind         string    `json:"kind,omitempty"`
+	Server       string    `json:"server,omitempty"`
+	Tool         string    `json:"tool,omitempty"`
+	Outcome      string    `json:"outcome,omitempty"`
+	Conversation string    `json:"conversation,omitempty"`
+	Search       string    `json:"search,omitempty"`
+	Since        time.Time `json:"since,omitzero"`
+	Until        time.Time `json:"until,omitzero"`
+	Limit        int       `json:"limit,omitempty"`
+	After        int64     `json:"after,omitempty"`
 }
