@@ -459,6 +459,10 @@ func (c *Connection) Frames() []Frame {
 	return kept
 }
 
+// Shown converts frames of the wire for display, redacted. Only code below this
+// package can make them.
+func (c *Connection) Shown(in []wire.Frame) []Frame { return c.convertFrames(in) }
+
 // convertFrames redacts frames.
 func (c *Connection) convertFrames(in []wire.Frame) []Frame {
 	out := make([]Frame, len(in))

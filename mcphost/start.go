@@ -32,10 +32,13 @@ func (c *Connection) start(ctx context.Context) (*live, error) {
 		return nil, c.startError(err, limit)
 	}
 	c.welcome(l)
-	if err := c.readTools(ctx, l); err != nil && l.ended() {
-		_ = l.session.Close()
+	if err := c.readTools(ctx, l); err != nil && (l.ended() || ctx.Err() != nil && len(c.Tools()) == 0) {
+		if cause := l.session.Err(); cause != nil {
+			err = cause
+		}
+		_ = l.session.Close() // why it is closed is known
 		c.keepStderr(l.stderr)
-		return nil, c.startError(&stageError{StageList, l.session.Err()}, limit)
+		return nil, c.startError(&stageError{StageList, fmt.Errorf("the answer to tools/list did not come: %w", err)}, limit)
 	}
 	return l, nil
 }
@@ -244,6 +247,7 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 		}
 		out.Message = fmt.Sprintf("%s ended before it was ready (%s).", c.cfg.Command, exit.Ending)
 		out.Hint = "Run the command in a terminal to see what it needs: " + c.commandLine()
+	case out.Stage == StageList:
 	case errors.Is(err, errStartLimit):
 		out.Message = fmt.Sprintf("it did not answer within %s.", limit)
 		out.Hint = "Check the command; if it is only slow, give it a longer start time."

@@ -1,4 +1,6 @@
-// Package send holds the one function that sends tool calls.
+// Package send holds the one function that sends tool calls. A call leaves here
+// with exactly the bytes that were decided on, at most once, and ends in a way
+// that says what is known of it: nothing is ever sent again by itself.
 package send
 
 import (

@@ -34,11 +34,11 @@ func (l *Link) post(req *http.Request) (*http.Response, error) {
 		l.notify(req.Context(), req.Header, out)
 		return accepted(req), nil
 	}
-	x := &exchange{link: l, header: req.Header.Clone(), out: out, about: read(out.Frame)}
+	x := &exchange{link: l, header: req.Header.Clone(), out: out, about: read(out.Frame), caller: req.Context()}
 	resp, feed := answerNow(req, true)
 	x.feed = feed
 	modernEra := modernVersion(req.Header)
-	if !l.spawn(func() { x.run(req.Context(), modernEra) }) {
+	if !l.spawn(func() { x.run(modernEra) }) {
 		feed.close(errClosed)
 		return nil, errClosed
 	}
@@ -143,17 +143,18 @@ type exchange struct {
 	out    *wire.Outgoing
 	about  request
 	feed   *feed
+	caller context.Context
 }
 
 // run sends the request and feeds what comes to the library. In the newer era
 // the end of the caller's context closes the stream, which tells the server; in
 // the older one the stream is read on, for an answer that comes too late.
-func (x *exchange) run(caller context.Context, modernEra bool) {
+func (x *exchange) run(modernEra bool) {
 	l := x.link
 	defer x.feed.close(io.EOF)
 	ctx, cancel := context.WithCancel(l.ctx)
 	defer cancel()
-	stop := context.AfterFunc(caller, func() {
+	stop := context.AfterFunc(x.caller, func() {
 		if modernEra {
 			cancel()
 			return
@@ -331,9 +332,11 @@ func (x *exchange) events(body io.Reader) (lastID string, retry time.Duration, e
 			continue
 		}
 		x.feed.put(x.link.o.Tap.In(e.data)...)
-		if !x.out.Open() {
+		if !x.out.Open() && x.caller.Err() == nil {
 			return s.lastID, s.retry, nil
 		}
+		// Where the caller has gone, what still comes is read to the end of the
+		// stream: it may be the answer.
 	}
 }
 

@@ -121,14 +121,11 @@ func (h *handshake) explain(ctx context.Context, err error) error {
 			return cause
 		}
 	}
-	if ended(h.link) {
-		// The link closes its Done a moment before or after the library notices.
+	if cause := h.link.Err(); cause != nil && ended(h.link) {
 		if h.o.Discover {
 			return ErrStuck
 		}
-		if cause := h.link.Err(); cause != nil {
-			return cause
-		}
+		return cause
 	}
 	if method, result := h.tap.Handshake(); method == "initialize" {
 		if v := version(result); !slices.Contains(mcp.SupportedProtocolVersions(), v) {

@@ -108,15 +108,15 @@ func Open(ctx context.Context, link Link, tap *wire.Tap, o Options) (*Session, e
 	if o.Discover {
 		version = Modern
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+	libraryCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	type outcome struct {
 		sdk *mcp.ClientSession
 		err error
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		sdk, err := client.Connect(ctx, link, &mcp.ClientSessionOptions{ProtocolVersion: version})
+		sdk, err := client.Connect(libraryCtx, link, &mcp.ClientSessionOptions{ProtocolVersion: version})
 		done <- outcome{sdk, err}
 	}()
 	var r outcome
@@ -127,8 +127,12 @@ func Open(ctx context.Context, link Link, tap *wire.Tap, o Options) (*Session, e
 		_ = link.Close() // ends the library's wait; why we stopped is already known
 		<-done
 	case <-link.Done():
-		cancel(link.Err())
-		r = <-done
+		select {
+		case r = <-done: // the library notices by itself
+		case <-time.After(time.Second):
+			cancel()
+			r = <-done
+		}
 		if r.err == nil {
 			r.err = errors.New("the server ended the connection during the start")
 		}

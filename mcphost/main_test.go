@@ -1,0 +1,9 @@
+package mcphost_test
+
+import (
+	"testing"
+
+	"steward/mcphost/internal/trial"
+)
+
+func TestMain(m *testing.M) { trial.Main(m) }
