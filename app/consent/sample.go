@@ -194,7 +194,7 @@ func (s *sampling) refuse(d decision, errs ...error) (mcphost.SamplingAnswer, er
 
 // fail ends a request that the model or the journal failed.
 func (s *sampling) fail(cause error) (mcphost.SamplingAnswer, error) {
-	err := s.end(journal.Outcome{Outcome: journal.Unknown, Effect: journal.EffectNone, Reason: s.g.line(cause.Error())}, sampleFailed)
+	err := s.end(journal.Outcome{Outcome: journal.ProtocolError, Effect: journal.EffectUnknown, Reason: s.g.line(cause.Error())}, sampleFailed)
 	s.g.notice(s.o.conversation, "sampling", s.o.server, "A request to the model for the server "+s.o.server+" failed: "+s.g.line(errors.Join(cause, err).Error()))
 	return mcphost.SamplingAnswer{}, errors.New("the model could not answer the request")
 }
