@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"steward/app/chat"
 	"steward/app/event"
@@ -60,20 +61,33 @@ func (a *App) connections(ctx context.Context, _ string) ([]*mcphost.Connection,
 	return ready, nil
 }
 
-// tellUnreviewed says, once for each state of a server's definitions, what of it the
-// model does not see.
+// tellUnreviewed says, once for each state of a server's tools, which of them the model
+// does not see because nobody has reviewed them as they are. It runs before every request
+// and asks the server nothing.
 func (a *App) tellUnreviewed(ctx context.Context, conn *mcphost.Connection) {
-	r, err := a.gate.Review(ctx, conn)
+	reviewed, err := a.gate.Reviewed(ctx, conn)
 	if err != nil {
-		return // it has just stopped, which is told elsewhere
-	}
-	n := r.Pending()
-	if n == 0 && !r.Blocked || !a.servers.firstTime(conn.Server(), r.Hash) {
+		a.bus.Publish(event.Notice{Kind: "server_unreviewed", Server: conn.Server(), Message: err.Error()})
 		return
 	}
-	message := fmt.Sprintf("%d definitions of the server %s are new or changed since they were reviewed, and the model does not see them. ", n, conn.Server())
-	if r.Blocked {
-		message = fmt.Sprintf("The server %s was never reviewed as it is now, and the model sees nothing of it. ", conn.Server())
+	tools := conn.Tools()
+	if len(reviewed) == len(tools) {
+		return
+	}
+	var hidden []mcphost.Tool
+	state := ""
+	for _, t := range tools {
+		if !slices.ContainsFunc(reviewed, func(r mcphost.Tool) bool { return r.Name == t.Name }) {
+			hidden = append(hidden, t)
+			state += t.Definition
+		}
+	}
+	if !a.servers.firstTime(conn.Server(), state) {
+		return
+	}
+	message := fmt.Sprintf("The model does not see these tools of the server %s, because they are new or changed since they were reviewed: %s. ", conn.Server(), toolNames(hidden))
+	if len(reviewed) == 0 {
+		message = fmt.Sprintf("The model sees nothing of the server %s, because it was never reviewed as it is now. ", conn.Server())
 	}
 	a.bus.Publish(event.Notice{Kind: "server_unreviewed", Server: conn.Server(), Message: message + fmt.Sprintf("Read what it offers with: steward servers review %s; then: steward servers trust %s", conn.Server(), conn.Server())})
 }

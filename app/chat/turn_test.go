@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -178,12 +180,17 @@ func TestStopInTheMiddleOfACallLeavesAConversationThatGoesOn(t *testing.T) {
 		sm.Step{Calls: []sm.Call{{Tool: "never", ID: "c1"}, {Tool: "echo", ID: "c2", Arguments: raw(`{"text":"x"}`)}}},
 		sm.Say("hello"),
 	)})
-	r.server("s")
+	file := filepath.Join(t.TempDir(), "received")
+	r.server("s", "--record", file)
 	run := r.send(Turn{Text: "go"})
 	items := r.waiting(2)
 	r.answer(items[0], consent.Answer{Action: consent.Allow})
-	for len(r.records(journal.KindCall)) == 0 || r.records(journal.KindCall)[0].Outcome != "running" {
-		time.Sleep(time.Millisecond)
+	for received := ""; !strings.Contains(received, "tools/call"); time.Sleep(time.Millisecond) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		received = string(data)
 	}
 	start := time.Now()
 	run.Stop()

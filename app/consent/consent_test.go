@@ -381,3 +381,19 @@ func TestEveryEndingTellsTheModelSomethingOfItsOwn(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+func TestPathsOutsideTheSharedFoldersArePointedOut(t *testing.T) {
+	t.Parallel()
+	for path, outside := range map[string]bool{"/home/a/x": false, "/home/a": false, "/home/a/../b": true, "/home/ab": true, "/etc/passwd": true, "relative": false, "/home/a/..x": false} {
+		args, err := encode(map[string]string{"path": path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(outsideRoots([]byte(args), []string{"/home/a"})) > 0; got != outside {
+			t.Errorf("%s: outside %v", path, got)
+		}
+		if len(outsideRoots([]byte(args), nil)) > 0 {
+			t.Errorf("%s: a warning without shared folders", path)
+		}
+	}
+}

@@ -404,3 +404,25 @@ func TestCallsInALaneRunInTheOrderOfTheirDecisions(t *testing.T) {
 		}
 	}
 }
+
+func TestAFaultOnTheWayEndsOneCallOnly(t *testing.T) {
+	t.Parallel()
+	broken := true
+	r := newRig(t, func(o *Options) {
+		allow(o)
+		o.Disabled = func(string, string) bool {
+			if broken {
+				panic("SENTINEL")
+			}
+			return false
+		}
+		o.Redact = func(s string) string { return strings.ReplaceAll(s, "SENTINEL", "[secret]") }
+	})
+	conn, received := r.server("s")
+	o, err := r.gate.Run(context.Background(), r.call(conn, "echo", `{}`), conn, Limits{})
+	if err == nil || o.Outcome != "withdrawn" || o.Effect != "none" || len(received()) != 0 {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	broken = false
+	expect(t, r.now(r.call(conn, "echo", `{}`), conn), Allowed, "flag", "ok", "done")
+}

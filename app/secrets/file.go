@@ -87,7 +87,9 @@ func (d document) digest() []byte {
 	return h.Sum(nil)
 }
 
-func slotData(name string) []byte { return fmt.Appendf(nil, "steward secrets %d slot %s", fileVersion, name) }
+func slotData(name string) []byte {
+	return fmt.Appendf(nil, "steward secrets %d slot %s", fileVersion, name)
+}
 
 var sealData = fmt.Appendf(nil, "steward secrets %d seal", fileVersion)
 

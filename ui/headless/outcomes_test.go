@@ -25,7 +25,7 @@ func TestHowACallEnds(t *testing.T) {
 		{tool: "structured", outcome: "ok", effect: "done", code: 0, says: "12345678901234567890"},
 		{tool: "tool-error", outcome: "tool_error", effect: "done", code: 4, says: "it failed"},
 		{tool: "rpc-error", outcome: "protocol_error", effect: "done", code: 1},
-		{tool: "no-answer", outcome: "protocol_error", effect: "unknown", code: 1},
+		{tool: "no-answer", outcome: "protocol_error", effect: "done", code: 1},
 		{tool: "never", outcome: "timeout", effect: "unknown", code: 1, more: []string{"--tool-timeout", "300ms"}},
 		{tool: "die", outcome: "unknown", effect: "unknown", code: 1},
 		{tool: "killed", outcome: "unknown", effect: "unknown", code: 1},
