@@ -333,10 +333,7 @@ func jsonNumber(text string) string {
 	if strings.HasPrefix(text, ".") {
 		text = "0" + text
 	}
-	if strings.HasSuffix(text, ".") {
-		text = strings.TrimSuffix(text, ".")
-	}
-	return sign + text
+	return sign + strings.TrimSuffix(text, ".")
 }
 
 // parseChoice finds the option a person means: by its value, by its title, or by

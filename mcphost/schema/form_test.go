@@ -131,6 +131,15 @@ func TestFormKinds(t *testing.T) {
 	}
 }
 
+// null as a default means "not answered", unless an answer is required.
+func TestNullDefaults(t *testing.T) {
+	t.Parallel()
+	f := mustForm(t, `{"properties":{"a":{"type":["string","null"],"default":null},"b":{"type":["string","null"],"default":null}},"required":["b"]}`)
+	if got := string(f.Encode(f.Defaults())); got != `{"b":null}` || f.Check(f.Defaults()) != nil || len(f.Notes) != 0 {
+		t.Errorf("defaults %s, notes %q", got, f.Notes)
+	}
+}
+
 func TestFormReferences(t *testing.T) {
 	t.Parallel()
 	f := mustForm(t, `{"type":"object","$defs":{"Color":{"type":"string","enum":["red","green"],"title":"Color"},"a/b":{"$ref":"#/$defs/Color"}},
