@@ -55,7 +55,7 @@ func TestValidateSentences(t *testing.T) {
 		{`{"class":"economy","either":1}`, "/either fits none of the alternatives: must be a string, not a number, or must be null, not a number"},
 		{`{"class":"economy","a/b~c":1}`, "/a~1b~0c must be a boolean, not a number"},
 		{`[]`, "the value must be an object, not an array"},
-		{`{"class":`, "the value is not valid JSON at line 1, column 10: the text ends where a value should be"},
+		{`{"class":`, "the value cannot be checked: not valid JSON at line 1, column 10: the text ends where a value should be"},
 	}
 	for _, c := range cases {
 		if got := messages(s.Validate([]byte(c.in))); got != c.want {
