@@ -102,6 +102,9 @@ func (tx *Tx) DeleteConversation(id string) error {
 		return err
 	}
 	tx.scrub = true
+	if err := tx.do(doing, "INSERT INTO meta(key, value) VALUES('erasing', x'01') ON CONFLICT DO NOTHING"); err != nil {
+		return err
+	}
 	for _, q := range []struct {
 		sql string
 		arg any

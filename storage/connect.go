@@ -46,19 +46,43 @@ var settings = []struct {
 // place of sql.Register, which would leave a global behind.
 type connector struct {
 	driver *sqlite3.SQLiteDriver
-	// source gives the name for the next connection, and a function that says
-	// when that connection must not be used any more (nil: never).
-	source func() (dsn string, stale func() bool)
+	// source names the file for the next connection.
+	source func() origin
 }
 
-func newConnector(source func() (string, func() bool)) *connector {
+// origin is one way of naming the file.
+type origin struct {
+	dsn string
+	// stale says that such a connection must not be used any more; nil: never.
+	stale func() bool
+	// instead is the name to use where the first cannot be read; probe asks for
+	// a read before the connection is used again, too.
+	instead string
+	probe   bool
+}
+
+func fixed(dsn string) func() origin { return func() origin { return origin{dsn: dsn} } }
+
+func newConnector(source func() origin) *connector {
 	return &connector{driver: &sqlite3.SQLiteDriver{ConnectHook: configure}, source: source}
 }
 
 func (c *connector) Driver() driver.Driver { return c.driver }
 
 func (c *connector) Connect(context.Context) (driver.Conn, error) {
-	dsn, stale := c.source()
+	from := c.source()
+	conn, err := c.open(from.dsn)
+	if err != nil && from.instead != "" {
+		from.probe = false
+		conn, err = c.open(from.instead)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &connection{SQLiteConn: conn, from: from}, nil
+}
+
+func (c *connector) open(dsn string) (*sqlite3.SQLiteConn, error) {
 	opened, err := c.driver.Open(dsn)
 	if err != nil {
 		return nil, err
@@ -67,19 +91,24 @@ func (c *connector) Connect(context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, fmt.Errorf("the SQLite driver gave a %T", opened)
 	}
-	return &connection{SQLiteConn: conn, stale: stale}, nil
+	return conn, nil
 }
 
 // connection is a driver connection that can go out of date.
 type connection struct {
 	*sqlite3.SQLiteConn
-	stale func() bool
+	from origin
 }
 
 // ResetSession is asked by database/sql before a connection is used again.
 func (c *connection) ResetSession(context.Context) error {
-	if c.stale != nil && c.stale() {
+	if c.from.stale != nil && c.from.stale() {
 		return driver.ErrBadConn
+	}
+	if c.from.probe {
+		if _, err := pragma(c.SQLiteConn, "schema_version"); err != nil {
+			return driver.ErrBadConn
+		}
 	}
 	return nil
 }

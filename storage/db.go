@@ -160,7 +160,7 @@ func (db *DB) openToWrite(ctx context.Context, steps []migration) error {
 		return err
 	}
 	dsn := fileURI(db.path, "mode=ro")
-	db.read, err = openHandle(ctx, newConnector(func() (string, func() bool) { return dsn, nil }), readers)
+	db.read, err = openHandle(ctx, newConnector(fixed(dsn)), readers)
 	if err != nil {
 		return explain("opening the data file", db.path, err)
 	}

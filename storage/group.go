@@ -18,12 +18,9 @@ func (w *writer) group(batch []*job) {
 		if again := w.transaction([]*job{j}); len(again) > 0 {
 			w.freeAndRetry(j)
 		}
-		if w.scrub {
-			w.tryScrub()
-		}
 	}
-	if w.scrub && len(rerun) == 0 {
-		w.tryScrub()
+	if w.scrub != erasingNothing && w.quickToErase() {
+		w.erase()
 	}
 	for _, j := range batch {
 		if j.done != nil {
@@ -80,7 +77,7 @@ func (w *writer) transaction(batch []*job) (lost []*job) {
 	}
 	for _, j := range ran {
 		if j.err == nil && j.scrub {
-			w.scrub = true
+			w.scrub = erasingPages
 		}
 	}
 	return nil
@@ -215,44 +212,4 @@ func (w *writer) discard() {
 	_ = w.conn.Raw(func(any) error { return driver.ErrBadConn }) // that is the way to say it to database/sql
 	_ = w.conn.Close()                                           // gives the same error again
 	w.conn = nil
-}
-
-// tryScrub folds the WAL into the file and empties it. A reader in the middle
-// of a query prevents it; the writer then tries again later.
-func (w *writer) tryScrub() {
-	if w.conn == nil {
-		return
-	}
-	done, err := w.truncateWAL(context.Background())
-	if err != nil {
-		w.report(explain("erasing deleted text from the log of the data file", w.db.path, err))
-		w.scrub = !isFull(err) // it would only be said again and again
-		return
-	}
-	if done {
-		w.scrub = false
-		if err := placeBallast(w.db.dir); err != nil {
-			w.report(err)
-		}
-		if err := removeBackups(w.db.dir); err != nil {
-			w.report(err)
-		}
-	}
-}
-
-// truncateWAL says whether it could; readers are waited for only briefly.
-func (w *writer) truncateWAL(ctx context.Context) (bool, error) {
-	if w.conn == nil {
-		return false, nil
-	}
-	if _, err := w.conn.ExecContext(ctx, "PRAGMA busy_timeout=100"); err != nil {
-		return false, err
-	}
-	var busy, pages, moved int
-	err := w.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
-	_, back := w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout=%d", busyMillis))
-	if err = errors.Join(err, back); isBusy(err) {
-		return false, nil
-	}
-	return err == nil && busy == 0, err
 }
