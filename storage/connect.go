@@ -50,16 +50,9 @@ type connector struct {
 	source func() origin
 }
 
-// origin is one way of naming the file.
-type origin struct {
-	dsn string
-	// stale says that such a connection must not be used any more; nil: never.
-	stale func() bool
-	// instead is the name to use where the first cannot be read; probe asks for
-	// a read before the connection is used again, too.
-	instead string
-	probe   bool
-}
+// origin is one way of naming the file, and another to use where the file
+// cannot be read by the first ("" for none).
+type origin struct{ dsn, instead string }
 
 func fixed(dsn string) func() origin { return func() origin { return origin{dsn: dsn} } }
 
@@ -71,46 +64,11 @@ func (c *connector) Driver() driver.Driver { return c.driver }
 
 func (c *connector) Connect(context.Context) (driver.Conn, error) {
 	from := c.source()
-	conn, err := c.open(from.dsn)
-	if err != nil && from.instead != "" {
-		from.probe = false
-		conn, err = c.open(from.instead)
+	conn, err := c.driver.Open(from.dsn)
+	if err != nil && from.instead != "" { // configure has read the file
+		conn, err = c.driver.Open(from.instead)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &connection{SQLiteConn: conn, from: from}, nil
-}
-
-func (c *connector) open(dsn string) (*sqlite3.SQLiteConn, error) {
-	opened, err := c.driver.Open(dsn)
-	if err != nil {
-		return nil, err
-	}
-	conn, ok := opened.(*sqlite3.SQLiteConn)
-	if !ok {
-		return nil, fmt.Errorf("the SQLite driver gave a %T", opened)
-	}
-	return conn, nil
-}
-
-// connection is a driver connection that can go out of date.
-type connection struct {
-	*sqlite3.SQLiteConn
-	from origin
-}
-
-// ResetSession is asked by database/sql before a connection is used again.
-func (c *connection) ResetSession(context.Context) error {
-	if c.from.stale != nil && c.from.stale() {
-		return driver.ErrBadConn
-	}
-	if c.from.probe {
-		if _, err := pragma(c.SQLiteConn, "schema_version"); err != nil {
-			return driver.ErrBadConn
-		}
-	}
-	return nil
+	return conn, err
 }
 
 // configure sets and asserts the settings of a new connection.
@@ -175,11 +133,12 @@ func fileURI(path string, query string) string {
 	return "file://" + escaped + "?" + query
 }
 
-// openHandle opens a pool of at most size connections and tries the first.
-func openHandle(ctx context.Context, c *connector, size int) (*sql.DB, error) {
+// openHandle opens a pool of at most size connections, of which idle are kept,
+// and tries the first.
+func openHandle(ctx context.Context, c *connector, size, idle int) (*sql.DB, error) {
 	handle := sql.OpenDB(c)
 	handle.SetMaxOpenConns(size)
-	handle.SetMaxIdleConns(size)
+	handle.SetMaxIdleConns(idle)
 	if err := handle.PingContext(ctx); err != nil {
 		_ = handle.Close() // the ping's error says more
 		return nil, err

@@ -133,7 +133,7 @@ func (w *writer) runOne(j *job, shared bool) error {
 func (w *writer) outside() bool {
 	gone := false
 	err := w.conn.Raw(func(c any) error {
-		own, ok := c.(*connection)
+		own, ok := c.(*sqlite3.SQLiteConn)
 		if !ok {
 			return fmt.Errorf("unexpected connection %T", c)
 		}

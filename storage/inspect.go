@@ -83,19 +83,21 @@ type reader struct {
 //     no mark that a reader could share, the reader must set one, in the shared
 //     memory that is there.
 //   - no WAL, or an empty one: the file is complete; immutable keeps SQLite
-//     from making its two side files. Such a connection is given up as soon as
-//     a writer appears.
+//     from making its two side files.
 //   - a WAL alone (a copied folder, a read-only medium): the index cannot be
 //     made here, so both files are read from a private copy.
+//
+// What is right changes when a writer comes or goes, so no connection outlives
+// its query or snapshot.
 func (r *reader) source() origin {
 	path := filepath.Join(r.dir, fileName)
 	if r.copied != "" {
 		return origin{dsn: fileURI(filepath.Join(r.copied, fileName), "mode=ro")}
 	}
 	if walInUse(path) {
-		return origin{dsn: fileURI(path, "mode=ro&readonly_shm=1"), probe: true, instead: fileURI(path, "mode=ro")}
+		return origin{dsn: fileURI(path, "mode=ro&readonly_shm=1"), instead: fileURI(path, "mode=ro")}
 	}
-	return origin{dsn: fileURI(path, "mode=ro&immutable=1"), stale: func() bool { return walInUse(path) }}
+	return origin{dsn: fileURI(path, "mode=ro&immutable=1")}
 }
 
 func walInUse(path string) bool {
@@ -158,7 +160,7 @@ func inspect(ctx context.Context, dir string, size int64, steps []migration) (fo
 	if err := r.prepare(); err != nil {
 		return found, err
 	}
-	handle, err := openHandle(ctx, newConnector(r.source), 1)
+	handle, err := openHandle(ctx, newConnector(r.source), 1, 1)
 	if err != nil {
 		return found, errors.Join(explain("opening the data file", path, err), r.close())
 	}
@@ -204,7 +206,7 @@ func inspect(ctx context.Context, dir string, size int64, steps []migration) (fo
 // compareSchema refuses a file with other tables, triggers or views than the
 // steps make: a trigger of somebody else's would act in our name.
 func compareSchema(ctx context.Context, file queryer, path string, steps []migration) (err error) {
-	memory, err := openHandle(ctx, newConnector(fixed(":memory:")), 1)
+	memory, err := openHandle(ctx, newConnector(fixed(":memory:")), 1, 1)
 	if err != nil {
 		return fmt.Errorf("comparing the data file's schema: %w", err)
 	}

@@ -65,7 +65,7 @@ type writer struct {
 
 func startWriter(ctx context.Context, db *DB) (*writer, error) {
 	dsn := fileURI(db.path, "mode=rw&_stmt_cache_size=64")
-	handle, err := openHandle(ctx, newConnector(fixed(dsn)), 1)
+	handle, err := openHandle(ctx, newConnector(fixed(dsn)), 1, 1)
 	if err != nil {
 		return nil, explain("opening the data file", db.path, err)
 	}
