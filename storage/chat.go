@@ -93,7 +93,7 @@ func (tx *Tx) PutMessage(m Message) error {
 // unless a reader was in the middle of a query; then it leaves soon after.
 func (tx *Tx) DeleteConversation(id string) error {
 	const doing = "deleting a conversation"
-	tx.frees = true
+	tx.frees = append(tx.frees, id)
 	var n int64
 	if err := tx.one(doing, "SELECT n FROM conversation WHERE id = ?", []any{id}, &n); err != nil {
 		if errors.Is(err, ErrNotFound) {

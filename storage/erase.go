@@ -45,9 +45,13 @@ func (w *writer) erase() {
 	ctx := context.Background()
 	if w.scrub == erasingPages {
 		if err := w.rebuild(ctx); err != nil {
-			if !isBusy(err) {
-				w.report(explain("erasing deleted text for good (it will be tried again when the folder is next opened)", w.db.path, err))
-				w.scrub = erasingNothing
+			if isBusy(err) {
+				return
+			}
+			w.report(explain("erasing deleted text for good (it will be tried again when the folder is next opened)", w.db.path, err))
+			w.scrub = erasingNothing
+			if _, err := w.truncateWAL(ctx); err != nil {
+				w.report(explain("emptying the log of the data file", w.db.path, err))
 			}
 			return
 		}

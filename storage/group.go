@@ -31,17 +31,51 @@ func (w *writer) group(batch []*job) {
 	}
 }
 
-// freeAndRetry gives the ballast up for a job that makes room.
+// freeAndRetry is for a job that deletes, on a full disk. SQLite needs room in
+// the WAL for all that it deletes; so the ballast is given up, and what can be
+// deleted in small steps goes first.
 func (w *writer) freeAndRetry(j *job) {
-	if !j.frees || !errors.Is(j.err, ErrFull) {
+	if len(j.frees) == 0 || !errors.Is(j.err, ErrFull) {
 		return
 	}
-	freed, err := dropBallast(w.db.dir)
-	if err != nil {
+	if _, err := dropBallast(w.db.dir); err != nil {
 		w.report(err)
 	}
-	if freed {
-		w.transaction([]*job{j})
+	reason := j.err
+	for _, id := range j.frees {
+		if err := w.deleteInSteps(id); err != nil {
+			w.report(err)
+		}
+	}
+	w.transaction([]*job{j})
+	if j.err != nil && !errors.Is(j.err, ErrFull) {
+		j.err = errors.Join(j.err, reason)
+	}
+}
+
+// deleteInSteps deletes the messages of a conversation, the oldest first, and
+// folds the WAL into the file after each few.
+func (w *writer) deleteInSteps(conversation string) error {
+	const some = "SELECT seq FROM message WHERE conversation = ? ORDER BY seq LIMIT 4"
+	for {
+		if _, err := w.truncateWAL(context.Background()); err != nil {
+			return explain("making room", w.db.path, err)
+		}
+		var left int64
+		step := &job{fn: func(tx *Tx) error {
+			if err := tx.do("making room", "DELETE FROM message_search WHERE docid IN ("+some+")", conversation); err != nil {
+				return err
+			}
+			gone, err := tx.exec("making room", "DELETE FROM message WHERE seq IN ("+some+")", conversation)
+			if err == nil {
+				left, err = gone.RowsAffected()
+			}
+			return err
+		}}
+		w.transaction([]*job{step})
+		if step.err != nil || left == 0 {
+			return step.err
+		}
 	}
 }
 

@@ -32,8 +32,9 @@ type job struct {
 	done  chan error // nil for Later
 	state atomic.Int32
 
-	err          error
-	scrub, frees bool
+	err   error
+	scrub bool     // as of its Tx
+	frees []string // as of its Tx
 }
 
 // begin marks a job as begun, unless its caller has left. A job can begin more
