@@ -87,7 +87,9 @@ func (d document) digest() []byte {
 	return h.Sum(nil)
 }
 
-func slotData(name string) []byte { return fmt.Appendf(nil, "steward secrets %d slot %s", fileVersion, name) }
+func slotData(name string) []byte {
+	return fmt.Appendf(nil, "steward secrets %d slot %s", fileVersion, name)
+}
 
 var sealData = fmt.Appendf(nil, "steward secrets %d seal", fileVersion)
 
@@ -365,5 +367,8 @@ func keepCopy(path string) error {
 			return errors.Join(err, discard(next))
 		}
 	}
-	return os.Rename(next, path+backupSuffix)
+	if err := os.Rename(next, path+backupSuffix); err != nil {
+		return err
+	}
+	return discard(next) // rename leaves it where both were the same file already
 }
