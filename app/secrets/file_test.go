@@ -19,8 +19,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/crypto/chacha20poly1305"
 )
 
 const phrase = "correct horse"
@@ -137,6 +135,7 @@ func TestFileThatWasChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	const a, b = "secret/a", "secret/b"
+	key := hex.EncodeToString(s.current.(*file).doc.KDF.key(phrase))
 	for name, c := range map[string]struct {
 		data []byte
 		want string
@@ -160,15 +159,19 @@ func TestFileThatWasChanged(t *testing.T) {
 		if err := os.WriteFile(path, c.data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		spoilt := Open(Options{Dir: dir})
-		err := spoilt.UseFile(t.Context(), NewSecret(phrase))
-		spoilt.Close()
+		_, err := openWithKey(dir, key)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, c.data) {
 			t.Errorf("%s: the file was changed", name)
 		}
+	}
+	if err := os.WriteFile(path, sound[:len(sound)-9], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Open(Options{Dir: dir}).UseFile(t.Context(), NewSecret(phrase)); err == nil || !strings.Contains(err.Error(), path+backupSuffix) {
+		t.Errorf("a damaged file: %v", err)
 	}
 	// A slot that was exchanged under an open store is noticed when it is read.
 	f := s.current.(*file)
@@ -253,13 +256,10 @@ func helper(t *testing.T, name, dir string, env ...string) *exec.Cmd {
 	return cmd
 }
 
+// openWithKey opens the file without the time that a passphrase takes.
 func openWithKey(dir, key string) (*file, error) {
 	path := filepath.Join(dir, fileName)
 	raw, err := hex.DecodeString(key)
-	if err != nil {
-		return nil, err
-	}
-	aead, err := chacha20poly1305.NewX(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -271,11 +271,7 @@ func openWithKey(dir, key string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	digest, err := unseal(aead, doc.Seal, sealData)
-	if err != nil || !bytes.Equal(digest, doc.digest()) {
-		return nil, ErrPassphrase
-	}
-	return &file{path: path, aead: aead, doc: doc}, nil
+	return verified(path, doc, raw)
 }
 
 // helperSave stores rising numbers until it is killed, and says each that is

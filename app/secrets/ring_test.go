@@ -28,7 +28,6 @@ var values = map[string]string{
 	"2,500":      strings.Repeat("a", 2500),
 	"3,500":      strings.Repeat("管", 1166) + "xy",
 	"10,000":     strings.Repeat("0123456789", 1000),
-	"60,000":     strings.Repeat("z", 60_000),
 	"odd":        "line\nline \"quoted\" 'x' \\ пароль 🔑\r\n",
 	"marks":      partsMark + "x:1:y",
 	"just whole": strings.Repeat("b", maxItem-len(wholeMark)),
@@ -425,13 +424,6 @@ func TestPartsThatDoNotFit(t *testing.T) {
 	if err := s.Set(ctx, "a", NewSecret("small now")); err != nil {
 		t.Fatal(err)
 	}
-	service.set(func() {
-		for _, it := range service.items {
-			if strings.Contains(it.attributes["username"], "#") && strings.HasSuffix(it.attributes["username"], ".0") {
-				return // parts whose generation was overwritten in a broken state may remain
-			}
-		}
-	})
 	if got, err := s.Get(ctx, "a"); err != nil || got.Reveal() != "small now" {
 		t.Errorf("after storing it again: %v", err)
 	}
