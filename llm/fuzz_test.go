@@ -120,7 +120,7 @@ func FuzzAssemble(f *testing.F) {
 			if err := json.Unmarshal([]byte(c.Arguments), &object); err != nil || object == nil || !utf8.ValidString(c.Arguments) {
 				t.Fatalf("%q may run, but is no JSON object: %v", c.Arguments, err)
 			}
-			if again, problem := completeObject(c.Arguments, false); problem != "" || again != c.Arguments {
+			if again, _, problem := completeObject(c.Arguments, false); problem != "" || again != c.Arguments {
 				t.Fatalf("%q becomes %q (%s)", c.Arguments, again, problem)
 			}
 			if trimmed := strings.TrimSpace(c.Raw); trimmed != "" && trimmed != "null" {

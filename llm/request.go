@@ -184,7 +184,7 @@ func (w *writer) assistant(m Message) {
 			w.text(wire)
 			w.raw(`,"type":"function","function":{"name":`)
 			w.text(wireName(c.Name))
-			args, problem := completeObject(c.Arguments, false)
+			args, _, problem := completeObject(c.Arguments, false)
 			if problem != "" {
 				args = "{}" // the tool message says what was wrong
 			}
