@@ -51,14 +51,14 @@ func exercise(t *testing.T, s *Store) {
 		if err := s.Set(ctx, name, NewSecret(value)); err != nil {
 			t.Fatalf("%s again: %v", name, err)
 		}
+		if text := s.Redactor().Redact("<" + value + ">"); text != "<[secret:"+name+"]>" {
+			t.Errorf("%s is redacted to %.60q", name, text)
+		}
 	}
 	for name, value := range values {
 		got, err := s.Get(ctx, name)
 		if err != nil || got.Reveal() != value {
 			t.Errorf("%s: %d bytes came back as %d, %v", name, len(value), len(got.Reveal()), err)
-		}
-		if text := s.Redactor().Redact("<" + value + ">"); text != "<[secret:"+name+"]>" {
-			t.Errorf("%s is redacted to %.60q", name, text)
 		}
 	}
 	if names, err := s.Names(ctx); err != nil || len(names) != len(values) || !reflect.DeepEqual(names[:2], []string{"10,000", "2,500"}) {
@@ -190,6 +190,11 @@ func TestRealSecretService(t *testing.T) {
 	wantState(t, s.Retry(t.Context()), KindKeyring, "")
 	if got, err := s.Get(withLimit(t, patient), "odd"); err != nil || got.Reveal() != values["odd"] {
 		t.Errorf("after the service's restart: %v", err)
+	}
+	fresh := Open(Options{FolderID: s.o.FolderID, Probe: patient})
+	defer fresh.Close()
+	if _, err := fresh.Get(t.Context(), "odd"); err != nil || fresh.Redactor().Redact(values["odd"]) != "[secret:odd]" {
+		t.Errorf("what was read in a new run is not redacted, %v", err)
 	}
 
 	// The real service locked.
@@ -448,6 +453,9 @@ func TestStuckCall(t *testing.T) {
 			t.Errorf("a call after it: %v", err)
 		}
 	}
+	if _, err := s.ring.get(t.Context(), "secret/a"); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "still waiting") {
+		t.Errorf("a call that passed the state: %v", err)
+	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Get(cancelled, "a"); err == nil {
@@ -458,6 +466,40 @@ func TestStuckCall(t *testing.T) {
 	if got, err := s.Get(t.Context(), "a"); err != nil || got.Reveal() != "value" {
 		t.Errorf("afterwards: %v", err)
 	}
+}
+
+// TestQuestionThatIsNeverAnswered: a service that asks before it stores.
+func TestQuestionThatIsNeverAnswered(t *testing.T) {
+	startService(t, startBus(t), func(s *secretService) { s.onCreate = "never" })
+	s := opened(t, patient)
+	if err := s.Set(withLimit(t, 50*time.Millisecond), "a", NewSecret("value")); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "not stored") {
+		t.Errorf("Set: %v", err)
+	}
+	wantState(t, s.Retry(t.Context()), KindError, "still waiting")
+}
+
+// TestBusGoesAway while a call is under way.
+func TestBusGoesAway(t *testing.T) {
+	address, bus := startBusProcess(t)
+	service := startService(t, address, func(*secretService) {})
+	s := opened(t, patient)
+	if err := s.Set(t.Context(), "a", NewSecret("value")); err != nil {
+		t.Fatal(err)
+	}
+	service.set(func() { service.onGet = "never" })
+	result := make(chan error, 1)
+	go func() {
+		_, err := s.Get(t.Context(), "a")
+		result <- err
+	}()
+	<-service.asked
+	if err := bus.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-result; !errors.Is(err, ErrUnavailable) {
+		t.Errorf("Get: %v", err)
+	}
+	wantState(t, s.Retry(t.Context()), KindAbsent, "cannot be reached")
 }
 
 func TestFolderWithoutID(t *testing.T) {
