@@ -211,11 +211,17 @@ func TestServerAsks(t *testing.T) {
 		switch r.Method {
 		case "elicitation/create":
 			return json.RawMessage(`{"action":"accept","content":{"age":12345678901234567890}}`), nil
+		case "roots/list":
+			return nil, nil
 		case "sampling/createMessage":
+			if strings.Contains(string(r.Params), "fail") {
+				panic("a handler that fails")
+			}
 			return nil, &Error{Code: -1, Message: "the person said no"}
 		}
-		panic("a handler that fails")
-	}})
+		t.Errorf("the handler got %s", r.Method)
+		return nil, nil
+	}}, "--step", "tool:failing=@ask sampling/createMessage {\"fail\":1}", "--step", "tool:failing=@text ${answer}")
 	if got := textOf(t, s.call(t, bounded(t), "elicit", `{}`)); got != `{"action":"accept","content":{"age":12345678901234567890}}` {
 		t.Errorf("the server got %s", got)
 	}
@@ -223,8 +229,9 @@ func TestServerAsks(t *testing.T) {
 		t.Errorf("the order of the fields is lost: %s", r.Params)
 	}
 	for tool, want := range map[string]string{
-		"sample": `{"error":{"code":-1,"message":"the person said no"}}`,
-		"roots":  `{"error":{"code":-32603,"message":"the host failed to handle the request"}}`,
+		"sample":  `{"error":{"code":-1,"message":"the person said no"}}`,
+		"failing": `{"error":{"code":-32603,"message":"the host failed to handle the request"}}`,
+		"roots":   `{"error":{"code":-32603,"message":"the host has no answer"}}`,
 	} {
 		if got := textOf(t, s.call(t, bounded(t), tool, `{}`)); got != want {
 			t.Errorf("%s: the server got %s", tool, got)
@@ -428,7 +435,7 @@ func TestServerThatLeavesAnotherWithItsOutput(t *testing.T) {
 		s, err = open(t, setup{program: "/bin/sh"}, "-c", `setsid sh -c 'echo $$ >"`+file+`"; exec sleep 100' & while [ ! -s "`+file+`" ]; do sleep 0.01; done; echo bye >&2; exit 3`)
 	})
 	var exit *ExitError
-	if err == nil || !errors.As(s.stdio.Err(), &exit) || exit.Code != 3 || exit.Stderr != "bye" {
+	if err == nil || !errors.As(s.stdio.Err(), &exit) || exit.Code != 3 || exit.Ending != "exit status 3" || exit.Stderr != "bye" {
 		t.Errorf("%v, %v", err, s.stdio.Err())
 	}
 	soon(t, "Close", func() { _ = s.stdio.Close() })
@@ -520,7 +527,26 @@ func TestTapWithoutStream(t *testing.T) {
 	if err != nil || out.Request || out.Open() || out.Fail(errors.New("x")) != nil {
 		t.Errorf("%+v, %v", out, err)
 	}
-	tap.Close(errors.New("gone"))
+	gone := errors.New("gone")
+	sent, err := tap.Expect(Expectation{Token: "t5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send("5", "tools/call")
+	sent.Release() // released, and then nobody is told of its end
+	waiting, err := tap.Expect(Expectation{Token: "t6"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send("6", "tools/call")
+	tap.Close(gone)
+	soon(t, "the end of what waits", func() { <-waiting.Done() })
+	if a, ok := waiting.Answer(); !ok || a.Err != gone {
+		t.Errorf("%v %v", a, ok)
+	}
+	if _, ok := sent.Answer(); ok {
+		t.Error("a released request was answered")
+	}
 	if _, err := tap.Out([]byte(`{"jsonrpc":"2.0","id":9,"method":"ping"}`)); err == nil {
 		t.Error("a request left after the end")
 	}
