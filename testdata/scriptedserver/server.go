@@ -35,6 +35,8 @@ type Server struct {
 	asked   int
 	answers map[string]chan json.RawMessage
 	deaf    bool
+	done    chan struct{} // closed by Close
+	closed  bool
 
 	writing sync.Mutex
 }
@@ -50,7 +52,7 @@ type message struct {
 
 // New makes a server that writes lines to out. exit ends the program.
 func New(o Options, out, stderr io.Writer, exit func(int)) (*Server, error) {
-	s := &Server{o: o, out: out, err: stderr, exit: exit, counts: map[string]int{}, answers: map[string]chan json.RawMessage{}}
+	s := &Server{o: o, out: out, err: stderr, exit: exit, counts: map[string]int{}, answers: map[string]chan json.RawMessage{}, done: make(chan struct{})}
 	s.arrived = sync.NewCond(&s.mu)
 	if o.Record != "" {
 		f, err := os.OpenFile(o.Record, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -98,7 +100,23 @@ func (s *Server) Begin() {
 	for _, line := range s.o.Banner {
 		s.line(line)
 	}
-	s.run(message{}, "", s.o.Start)
+	(&running{s: s}).run(s.o.Start)
+}
+
+// Close ends the steps that wait. A Server of a program needs no Close.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	close(s.done)
+	s.arrived.Broadcast()
+	if s.record != nil {
+		return s.record.Close()
+	}
+	return nil
 }
 
 // Receive handles one line of the host. Steps run in a goroutine of their own.
@@ -131,6 +149,8 @@ func (s *Server) Receive(line []byte) {
 	s.mu.Lock()
 	s.seen = append(s.seen, m.Method)
 	s.counts[what]++
+	// What comes from now on comes after this request, however late its steps begin.
+	r := &running{s: s, m: m, n: s.counts[what], mark: len(s.seen)}
 	s.arrived.Broadcast()
 	s.mu.Unlock()
 	steps := s.o.Steps[what]
@@ -139,10 +159,10 @@ func (s *Server) Receive(line []byte) {
 	}
 	if len(steps) > 0 {
 		if stopsReading(steps) {
-			s.run(m, what, steps)
+			r.run(steps)
 			return
 		}
-		go s.run(m, what, steps)
+		go r.run(steps)
 		return
 	}
 	s.usual(m)

@@ -14,21 +14,17 @@ import (
 type running struct {
 	s      *Server
 	m      message
-	what   string
 	n      int
 	mark   int
 	answer string
 	asked  string
 }
 
-func (s *Server) run(m message, what string, steps []string) {
-	s.mu.Lock()
-	r := &running{s: s, m: m, what: what, n: s.counts[what], mark: len(s.seen)}
-	s.mu.Unlock()
+func (r *running) run(steps []string) {
 	for _, step := range steps {
 		if err := r.step(step); err != nil {
-			fmt.Fprintf(s.err, "scriptedserver: step %q: %v\n", step, err)
-			s.exit(2)
+			fmt.Fprintf(r.s.err, "scriptedserver: step %q: %v\n", step, err)
+			r.s.exit(2)
 		}
 	}
 }
@@ -114,7 +110,11 @@ func (r *running) step(step string) error {
 func (r *running) talk(verb, rest, word, tail string) error {
 	switch verb {
 	case "ask":
-		r.answer = string(<-r.ask(word, tail))
+		select {
+		case answer := <-r.ask(word, tail):
+			r.answer = string(answer)
+		case <-r.s.done:
+		}
 	case "ask-only":
 		r.ask(word, tail)
 	case "cancel":
@@ -152,7 +152,7 @@ func (r *running) talk(verb, rest, word, tail string) error {
 func (r *running) wait(method string) {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	for !slices.Contains(r.s.seen[r.mark:], method) {
+	for !r.s.closed && !slices.Contains(r.s.seen[r.mark:], method) {
 		r.s.arrived.Wait()
 	}
 }
