@@ -508,9 +508,15 @@ func TestHTTPCancel(t *testing.T) {
 		switch m.Method {
 		case "notifications/cancelled":
 			t.Logf("%s", m.Params)
-			told <- true
+			select {
+			case told <- true:
+			case <-r.Context().Done():
+			}
 		case "tools/call":
-			<-told
+			select {
+			case <-told:
+			case <-r.Context().Done():
+			}
 			w.Header().Set("Content-Type", "text/event-stream")
 			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{}}\n\n")
 			fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[]}}\n\n", m.ID)
