@@ -325,9 +325,9 @@ func TestStopEndsAWaitingCallWithoutSendingIt(t *testing.T) {
 func TestStopEndsARunningCallAtOnceAndRecordsALateAnswer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, allow)
-	conn, received := r.server("s")
+	conn, received := r.server("s", "--step", "tool:tardy=@sleep 100ms", "--step", "tool:tardy=@text too late")
 	ctx, cancel := context.WithCancel(context.Background())
-	out := r.run(ctx, r.call(conn, "late", `{}`), conn, Limits{})
+	out := r.run(ctx, r.call(conn, "tardy", `{}`), conn, Limits{})
 	for len(received()) == 0 {
 		time.Sleep(time.Millisecond)
 	}
