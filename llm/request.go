@@ -120,14 +120,14 @@ func (w *writer) messages(list []Message) {
 		switch m.Role {
 		case RoleAssistant:
 			w.assistant(m)
-		case RoleUser:
-			w.begin(RoleUser)
-			w.content(m.Text, m.Images)
-			w.raw(`}`)
-		default:
+		case RoleSystem:
 			w.begin(RoleSystem)
 			w.raw(`,"content":`)
 			w.text(m.Text)
+			w.raw(`}`)
+		default:
+			w.begin(RoleUser)
+			w.content(m.Text, m.Images)
 			w.raw(`}`)
 		}
 	}

@@ -73,6 +73,7 @@ func TestToolCalls(t *testing.T) {
 		"NaN":                    {[]sm.Part{d(0, "c1", "write", `{"a":NaN}`), fin("tool_calls")}, `write !`},
 		"1e400":                  {[]sm.Part{d(0, "c1", "write", `{"a":[1e400]}`), fin("tool_calls")}, `write !`},
 		"half a surrogate":       {[]sm.Part{d(0, "c1", "write", `{"a":"\ud83d"}`), fin("tool_calls")}, `write !`},
+		"half, in the event":     {[]sm.Part{sm.Event(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"write","arguments":"{\"a\":\"\ud83dx\"}"}}]}}]}`), fin("tool_calls")}, `write !`},
 		"bytes that are no text": {[]sm.Part{sm.Raw("data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"function\":{\"name\":\"write\",\"arguments\":\"{\\\"a\\\":\\\"\xff\\\"}\"}}]}}]}\n\n"), fin("tool_calls")}, `write !`},
 		"as written":             {[]sm.Part{d(0, "c1", "write", "{ \"z\" : 12345678901234567890 ,\n\"a\":[ 1.50 , \"\\u4f60<>&\" ] }"), fin("tool_calls")}, `write {"z":12345678901234567890,"a":[1.50,"\u4f60<>&"]}`},
 		"finish stop":            {[]sm.Part{d(0, "c1", "get_time", "{}"), fin("stop"), done}, `get_time {}`},

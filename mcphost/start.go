@@ -109,7 +109,7 @@ func (c *Connection) annotate(l *live, link session.Link, err error) error {
 
 // link makes a fresh way to the server, with the tap that reads it.
 func (c *Connection) link(ctx context.Context) (*live, session.Link, error) {
-	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), stderr: func() string { return "" }}
+	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), stderr: func() string { return "" }}
 	l.tap = wire.NewTap(wire.Options{
 		MaxFrame: MaxFrame, Now: c.now,
 		Handle: c.handle, Notify: c.notified, Noise: c.noised, Late: c.late,

@@ -226,9 +226,8 @@ func (t *Tap) fail(id string, sole bool, why string) [][]byte {
 	t.mu.Lock()
 	key := idKey([]byte(id))
 	c := t.open[key]
-	if c == nil && id == "" && sole && len(t.open) == 1 {
-		for key, c = range t.open {
-		}
+	if c == nil && id == "" && sole {
+		key, c = t.only()
 	}
 	if c != nil {
 		t.end(key, c, true)
@@ -238,6 +237,21 @@ func (t *Tap) fail(id string, sole bool, why string) [][]byte {
 		return nil
 	}
 	return [][]byte{t.settle(c, Answer{Err: &Error{Code: CodeInternal, Message: why, Invalid: true}})}
+}
+
+// only returns the request that is open alone. subscriptions/listen does not count: it
+// stays open as long as the connection. t.mu is held.
+func (t *Tap) only() (key string, c *call) {
+	for k, other := range t.open {
+		if other.method == "subscriptions/listen" {
+			continue
+		}
+		if c != nil {
+			return "", nil
+		}
+		key, c = k, other
+	}
+	return key, c
 }
 
 // settle gives the answer to whoever waits, and returns the message for the library.

@@ -1,0 +1,281 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"steward/app/chat"
+	"steward/app/config"
+	"steward/app/consent"
+	"steward/app/event"
+	"steward/app/journal"
+	"steward/app/opener"
+	"steward/app/secrets"
+	"steward/mcphost"
+	"steward/mcphost/process"
+	"steward/storage"
+)
+
+// settingsKey is where the settings stand in the data folder.
+const settingsKey = "settings"
+
+// App is the whole program behind a front end. It owns the data folder's write lock, the
+// servers it starts and every goroutine below it; Close gives all of them back. Its
+// methods may be called from any goroutine.
+type App struct {
+	o        Options
+	dir      string
+	settings config.Settings
+
+	bus     *event.Bus
+	db      *storage.DB
+	secrets *secrets.Store
+	journal *journal.Journal
+	gate    *consent.Gate
+	host    *mcphost.Host
+	servers *servers
+	engine  *chat.Engine
+	model   model
+	workDir string
+
+	recovery journal.Recovery
+	early    []event.Event // what happened before anybody could listen
+	board    board
+}
+
+// Open opens the data folder for writing and puts the program together. Nothing is
+// started yet: see Start. The error is a sentence, and nothing in the folder has been
+// changed where it is newer, damaged or held by somebody else.
+func Open(ctx context.Context, o Options) (*App, error) {
+	dir, err := dataDir(o.Data)
+	if err != nil {
+		return nil, err
+	}
+	list, err := readServers(o, dir)
+	if err != nil {
+		return nil, err
+	}
+	roots, err := absolute(o.Roots)
+	if err != nil {
+		return nil, err
+	}
+	a := &App{o: o, dir: dir, bus: event.NewBus()}
+	a.board.bus = a.bus
+	if err := a.openFolder(ctx); err != nil {
+		return nil, errors.Join(err, a.Close(context.WithoutCancel(ctx)))
+	}
+	if err := a.assemble(ctx, list, roots); err != nil {
+		return nil, errors.Join(err, a.Close(context.WithoutCancel(ctx)))
+	}
+	return a, nil
+}
+
+// openFolder opens what is stored: database, settings, secrets, record.
+func (a *App) openFolder(ctx context.Context) (err error) {
+	a.db, err = storage.Open(ctx, storage.Options{Dir: a.dir, Program: "Steward", Now: a.o.Now, OnError: a.warn("storage")})
+	if err != nil {
+		return err
+	}
+	stored, err := a.db.Setting(ctx, settingsKey)
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	if a.settings, err = config.LoadSettings(stored); err != nil {
+		a.notice("settings", "", err.Error()+". The defaults are used until this is mended.")
+		a.settings = config.DefaultSettings()
+	}
+	a.secrets = secrets.Open(secrets.Options{Dir: a.dir, FolderID: a.db.FolderID, Now: a.o.Now})
+	a.journal, a.recovery, err = journal.Open(ctx, journal.Options{
+		Store: a.db, Dir: a.dir, Anchor: a.secrets.Anchor(), Redact: a.secrets.Redactor().Redact, Now: a.o.Now, OnDegraded: a.warn("journal"),
+	})
+	if err != nil {
+		return err
+	}
+	a.tellRecovery(a.recovery)
+	return nil
+}
+
+// assemble puts together what runs.
+func (a *App) assemble(ctx context.Context, list serverList, roots []string) (err error) {
+	redact := a.secrets.Redactor()
+	policy := a.o.Policy
+	if policy.Expiry == 0 {
+		policy.Expiry = a.settings.Expiry
+	}
+	if err := a.model.configure(a); err != nil {
+		return err
+	}
+	a.gate = consent.New(consent.Options{
+		Store: a.db, Journal: a.journal, Bus: a.bus, Policy: policy, Redact: redact.Redact, Now: a.o.Now,
+		Listed:   func(string) bool { return list.source != sourceFolder },
+		Sampling: func(string) bool { return true }, // the policy decides
+		Sample:   chat.NewSampler(a.modelFor),
+		OpenURL:  opener.Open,
+	})
+	if a.workDir, err = os.MkdirTemp("", "steward-"); err != nil {
+		return fmt.Errorf("no working folder for the servers can be made: %w", err)
+	}
+	paths := process.NewPaths()
+	a.host = mcphost.New(mcphost.Options{
+		Redact: redact.Redact, Now: a.o.Now, Client: mcphost.Implementation{Name: "steward", Title: "Steward", Version: a.o.Version},
+		Asker: a.gate, Observe: a.observe, WorkDir: a.workDir, EnvPath: func() string { return paths.Path(context.Background()) },
+	})
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	a.servers = &servers{
+		list: list, host: a.host, journal: a.journal, tell: a.board.publish, expand: a.secrets.Expand, learn: redact.Learn, roots: roots,
+		limits: limits{tool: a.toolTimeout()}, env: os.LookupEnv,
+		ctx: run, stop: stop, entries: map[string]*serverEntry{}, slow: map[string]bool{}, told: map[string]string{},
+	}
+	a.tellProblems(list)
+	a.engine = chat.New(chat.Options{
+		Store: a.db, Journal: a.journal, Bus: a.bus, Gate: a.gate, Now: a.o.Now, Redact: redact.Redact, System: a.settings.System,
+		Model: a.modelFor, Connections: a.connections,
+	})
+	return a.engine.Recover(ctx, a.recovery)
+}
+
+// Bus carries everything that happens.
+func (a *App) Bus() *event.Bus { return a.bus }
+
+// Waiting is what waits for a person.
+func (a *App) Waiting() *consent.Waiting { return a.gate.Waiting() }
+
+// Journal is the record.
+func (a *App) Journal() *journal.Journal { return a.journal }
+
+// Listen is [event.Bus.Subscribe], and tells the first listener what happened before
+// anybody could listen.
+func (a *App) Listen(on func(event.Event)) (cancel func()) {
+	cancel = a.bus.Subscribe(on)
+	for _, e := range a.early {
+		a.bus.Publish(e)
+	}
+	a.early = nil
+	return cancel
+}
+
+// Start begins to start the named servers, or all, so that they are ready sooner than
+// the first call that needs them. It returns at once.
+func (a *App) Start(names ...string) { a.servers.start(names...) }
+
+// Close ends the turn's servers, writes what is queued and gives the folder back. It may
+// be called on a half-open App and is bounded by ctx.
+func (a *App) Close(ctx context.Context) error {
+	a.board.shut()
+	var errs []error
+	if a.engine != nil {
+		a.engine.Close()
+	}
+	if a.servers != nil {
+		a.servers.close()
+	}
+	if a.host != nil {
+		errs = append(errs, a.host.Close(ctx))
+	}
+	errs = append(errs, a.model.close())
+	if a.journal != nil {
+		errs = append(errs, a.journal.Close(ctx))
+	}
+	if a.secrets != nil {
+		a.secrets.Close()
+	}
+	if a.db != nil {
+		errs = append(errs, a.db.Close())
+	}
+	if a.workDir != "" {
+		errs = append(errs, os.RemoveAll(a.workDir))
+	}
+	return errors.Join(errs...)
+}
+
+// notice says something to a person, now or as soon as somebody listens.
+func (a *App) notice(kind, server, message string) {
+	a.early = append(a.early, event.Notice{Kind: kind, Server: server, Message: message})
+}
+
+// warn hands errors of background work to the person.
+func (a *App) warn(kind string) func(error) {
+	return func(err error) { a.bus.Publish(event.Notice{Kind: kind, Message: err.Error()}) }
+}
+
+// tellRecovery says what a crash left open.
+func (a *App) tellRecovery(r journal.Recovery) {
+	if r.Problem != "" {
+		a.notice("journal", "", r.Problem)
+	}
+	for _, rec := range r.Unknown {
+		a.notice("recovered", rec.Server, fmt.Sprintf("Steward ended while record %d (%s) was running: it may or may not have happened.", rec.Record, what(rec)))
+	}
+	for _, rec := range r.Withdrawn {
+		a.notice("recovered", rec.Server, fmt.Sprintf("Steward ended before record %d (%s) was sent: nothing was done.", rec.Record, what(rec)))
+	}
+}
+
+func what(r journal.Record) string {
+	switch {
+	case r.Tool != "" && r.Server != "":
+		return r.Tool + " on " + r.Server
+	case r.Server != "":
+		return string(r.Kind) + " on " + r.Server
+	}
+	return string(r.Kind)
+}
+
+// tellProblems says what in the servers file cannot be used.
+func (a *App) tellProblems(list serverList) {
+	if list.err != nil {
+		a.notice("servers_file", "", list.err.Error())
+	}
+	for _, p := range list.problems {
+		a.notice("servers_file", p.Server, p.String())
+	}
+}
+
+func (a *App) toolTimeout() time.Duration {
+	if a.o.ToolTimeout > 0 {
+		return a.o.ToolTimeout
+	}
+	return a.settings.ToolTimeout
+}
+
+// board holds back what servers say until the turn's first event has been published.
+type board struct {
+	bus  *event.Bus
+	mu   sync.Mutex
+	open bool
+	gone bool
+	held []event.Event
+}
+
+func (b *board) publish(e event.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.gone:
+	case b.open:
+		b.bus.Publish(e)
+	default:
+		b.held = append(b.held, e)
+	}
+}
+
+// release publishes what was held, and everything after it at once.
+func (b *board) release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, e := range b.held {
+		b.bus.Publish(e)
+	}
+	b.held, b.open = nil, true
+}
+
+// shut drops what comes while the program ends: a server that stops then is no news.
+func (b *board) shut() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.gone = true
+}

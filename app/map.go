@@ -1,0 +1,159 @@
+package app
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"steward/app/config"
+	"steward/app/event"
+	"steward/app/secrets"
+	"steward/mcphost"
+)
+
+// This file turns the shapes of one layer into those of another.
+
+// resolve makes a server as written into one that can be started: variables, ~ and
+// secrets put in. What it puts in for a secret, and what looks like one, is redacted
+// from then on.
+func (s *servers) resolve(c config.Server) (mcphost.ServerConfig, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "" // ~ then stays as written, and the warning below says nothing about it
+	}
+	x, problems := config.Expand(c, s.env, home)
+	for _, p := range problems {
+		s.tell(event.Notice{Kind: "server_config", Server: c.Name, Message: p.String()})
+	}
+	cfg := mcphost.ServerConfig{
+		ID: c.Name, Command: x.Command, Cwd: x.Cwd, Transport: x.Transport, AllowHTTP: x.AllowHTTP, Hash: c.Hash(),
+		StartTimeout: x.StartTimeout, ToolTimeout: x.ToolTimeout,
+		// Whether a server is answered is the person's policy; the capability is declared so
+		// that a refusal is seen and recorded.
+		Sampling: true,
+		Roots:    unique(slices.Concat(x.Roots, s.roots)),
+	}
+	if cfg.StartTimeout == 0 {
+		cfg.StartTimeout = s.limits.start
+	}
+	if cfg.ToolTimeout == 0 {
+		cfg.ToolTimeout = s.limits.tool
+	}
+	if cfg.Args, err = s.secretList(c.Name, x.Args); err != nil {
+		return cfg, err
+	}
+	if cfg.Env, err = s.secretMap(c.Name, "env", x.Env); err != nil {
+		return cfg, err
+	}
+	if cfg.Headers, err = s.secretMap(c.Name, "header", x.Headers); err != nil {
+		return cfg, err
+	}
+	cfg.URL, err = s.secret(c.Name, x.URL)
+	s.learnURL(c.Name, cfg.URL)
+	s.learnArgs(c.Name, cfg.Args)
+	return cfg, err
+}
+
+func (s *servers) secret(server, text string) (string, error) {
+	if !strings.Contains(text, "${secret:") {
+		return text, nil
+	}
+	out, err := s.expand(s.ctx, text)
+	if err != nil {
+		return "", fmt.Errorf("the server %s was not started because a secret in its settings cannot be read: %w", server, err)
+	}
+	return out, nil
+}
+
+func (s *servers) secretList(server string, in []string) ([]string, error) {
+	out := make([]string, len(in))
+	for i, v := range in {
+		var err error
+		if out[i], err = s.secret(server, v); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (s *servers) secretMap(server, what string, in map[string]string) (map[string]string, error) {
+	out := make(map[string]string, len(in))
+	for _, k := range slices.Sorted(maps.Keys(in)) {
+		v, err := s.secret(server, in[k])
+		if err != nil {
+			return nil, err
+		}
+		if what == "header" || isSecret(k, v) {
+			s.learn(server+" "+what+" "+k, v)
+			if scheme, token, ok := strings.Cut(v, " "); ok && what == "header" && len(scheme) < 12 {
+				s.learn(server+" "+what+" "+k, token)
+			}
+		}
+		out[k] = v
+	}
+	return out, nil
+}
+
+// learnURL marks user information and query values that look like secrets.
+func (s *servers) learnURL(server, address string) {
+	u, err := url.Parse(address)
+	if err != nil || address == "" {
+		return // the host will say what is wrong with it
+	}
+	if p, ok := u.User.Password(); ok {
+		s.learn(server+" url", p)
+	}
+	for k, vs := range u.Query() {
+		for _, v := range vs {
+			if isSecret(k, v) {
+				s.learn(server+" url "+k, v)
+			}
+		}
+	}
+}
+
+// learnArgs marks the values of options such as --api-key=… and --token ….
+func (s *servers) learnArgs(server string, list []string) {
+	for i, a := range list {
+		name, v, joined := strings.Cut(a, "=")
+		switch {
+		case strings.HasPrefix(a, "-") && joined && isSecret(name, v):
+			s.learn(server+" argument", v)
+		case strings.HasPrefix(a, "-") && !joined && i+1 < len(list) && !strings.HasPrefix(list[i+1], "-") && isSecret(a, list[i+1]):
+			s.learn(server+" argument", list[i+1])
+		case secrets.LooksSecret(a):
+			s.learn(server+" argument", a)
+		}
+	}
+}
+
+// isSecret says whether a value under this name is to be redacted from now on. It errs on
+// the side of redacting: a value that is none is only replaced in the record and on screen.
+func isSecret(name, value string) bool {
+	if secrets.SecretName(name) || secrets.LooksSecret(value) {
+		return true
+	}
+	if len(value) < 12 {
+		return false // short values stand in ordinary text as well
+	}
+	name = strings.ToLower(name)
+	for _, part := range []string{"key", "pass", "auth", "secret", "token", "credential", "session", "cookie", "private", "signature"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+func unique(in []string) []string {
+	var out []string
+	for _, v := range in {
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}

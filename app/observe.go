@@ -1,0 +1,60 @@
+package app
+
+import (
+	"fmt"
+
+	"steward/app/clean"
+	"steward/app/event"
+	"steward/mcphost"
+)
+
+// observe turns what happens on connections into events. It is called on the
+// connections' goroutines and never waits.
+func (a *App) observe(o mcphost.Observation) {
+	a.gate.Observe(o)
+	switch o := o.(type) {
+	case mcphost.StateChanged:
+		a.observeState(o)
+	case mcphost.Noise:
+		more := ""
+		if o.Count > 1 {
+			more = fmt.Sprintf(" (and %d more lines)", o.Count-1)
+		}
+		a.serverNotice("server_noise", o.Server, "On its protocol stream the server wrote a line that is no message; it was skipped: "+a.line(o.Line)+more)
+	case mcphost.Exited:
+		message := fmt.Sprintf("The server's program ended by itself with status %d.", o.Code)
+		if last := a.line(o.Stderr); last != "" {
+			message += " Its last output: " + last
+		}
+		a.serverNotice("server_exited", o.Server, message)
+	case mcphost.LogMessage:
+		switch o.Level {
+		case "warning", "error", "critical", "alert", "emergency":
+			a.serverNotice("server_log", o.Server, o.Level+": "+a.line(o.Text))
+		}
+	case mcphost.Late:
+		a.serverNotice("late_answer", o.Server, "An answer came after its call had ended here. It stands in the call's record and was not used.")
+	case mcphost.ElicitationDone:
+		a.serverNotice("elicitation_done", o.Server, "The server says that what it asked for in the browser is done.")
+	}
+}
+
+func (a *App) observeState(o mcphost.StateChanged) {
+	e := event.Server{Server: o.Server, State: string(o.State), Protocol: o.Protocol, Tools: o.Tools}
+	switch o.State {
+	case mcphost.StateStarting:
+		return
+	case mcphost.StateFailed:
+		if o.Err != nil {
+			e.Error = o.Err.Error()
+		}
+	}
+	a.board.publish(e)
+}
+
+func (a *App) serverNotice(kind, server, message string) {
+	a.board.publish(event.Notice{Kind: kind, Server: server, Message: message})
+}
+
+// line makes text of a server fit for a notice.
+func (a *App) line(s string) string { return clean.Line(a.secrets.Redactor().Redact(s), 500) }

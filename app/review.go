@@ -1,0 +1,183 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"steward/app/config"
+	"steward/app/consent"
+	"steward/app/journal"
+	"steward/app/secrets"
+	"steward/storage"
+)
+
+// Review is everything a server offers, beside what was reviewed before.
+type Review = consent.Review
+
+// Review starts a server and compares what it offers with what was reviewed before.
+func (a *App) Review(ctx context.Context, server string) (Review, error) {
+	a.board.release()
+	conn, err := a.servers.one(ctx, server)
+	if err != nil {
+		return Review{}, err
+	}
+	return a.gate.Review(ctx, conn)
+}
+
+// Trust starts a server and marks what it offers now as reviewed. shown is the Hash of
+// the Review that the person saw; "" trusts what is there. It returns what was trusted.
+func (a *App) Trust(ctx context.Context, server, shown string) (Review, error) {
+	a.board.release()
+	conn, err := a.servers.one(ctx, server)
+	if err != nil {
+		return Review{}, err
+	}
+	before, err := a.gate.Review(ctx, conn)
+	if err != nil {
+		return Review{}, err
+	}
+	if shown == "" {
+		shown = before.Hash
+	}
+	return before, a.gate.Trust(ctx, conn, shown)
+}
+
+// Reader is a data folder opened read-only: it works while somebody else writes there,
+// and changes nothing.
+type Reader struct {
+	db      *storage.DB
+	secrets *secrets.Store
+	journal *journal.Journal
+	list    serverList
+}
+
+// OpenReader opens what is stored. Only Data, ServersFile and Now of the options count.
+// withAnchor lets Verify ask the keyring for its copy of the anchor.
+func OpenReader(ctx context.Context, o Options, withAnchor bool) (*Reader, error) {
+	dir, err := dataDir(o.Data)
+	if err != nil {
+		return nil, err
+	}
+	list, err := readServers(o, dir)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{list: list}
+	r.db, err = storage.Open(ctx, storage.Options{Dir: dir, ReadOnly: true, Program: "Steward", Now: o.Now})
+	if errors.Is(err, storage.ErrNotFound) {
+		r.db = nil
+		return r, &Message{Key: "folder_empty", Args: args("detail", err.Error(), "folder", dir), Err: err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	options := journal.Options{Store: r.db, Dir: dir, Now: o.Now}
+	if withAnchor {
+		r.secrets = secrets.Open(secrets.Options{Dir: dir, FolderID: r.db.FolderID, Now: o.Now})
+		options.Anchor = r.secrets.Anchor()
+	}
+	if r.journal, err = journal.OpenReadOnly(ctx, options); err != nil {
+		return nil, errors.Join(err, r.Close(ctx))
+	}
+	return r, nil
+}
+
+// Close gives everything back; it may be called on what OpenReader returned beside
+// an error.
+func (r *Reader) Close(ctx context.Context) error {
+	var errs []error
+	if r.journal != nil {
+		errs = append(errs, r.journal.Close(ctx))
+	}
+	if r.secrets != nil {
+		r.secrets.Close()
+	}
+	if r.db != nil {
+		errs = append(errs, r.db.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Journal is the record.
+func (r *Reader) Journal() *journal.Journal { return r.journal }
+
+// ServerRow is one configured server without starting it; the JSON form is read by
+// other programs.
+type ServerRow struct {
+	Server    string     `json:"server"`
+	Transport string     `json:"transport"`
+	Command   string     `json:"command"` // with its arguments, as written; "" for HTTP
+	URL       string     `json:"url"`
+	Disabled  bool       `json:"disabled"`
+	Source    string     `json:"source"`   // file, folder or built-in
+	Reviewed  bool       `json:"reviewed"` // as far as can be told without starting it
+	At        *time.Time `json:"at"`       // of the last review
+	Problem   string     `json:"problem"`
+}
+
+// Servers lists what is configured, with what cannot be used and why.
+func (r *Reader) Servers(ctx context.Context) ([]ServerRow, error) {
+	out := []ServerRow{}
+	for _, c := range r.list.servers {
+		row := ServerRow{Server: c.Name, Transport: c.Transport, Command: commandLine(c), URL: c.URL, Disabled: c.Disabled, Source: r.list.source}
+		if err := r.reviewed(ctx, c, &row); err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+	for _, p := range r.list.problems {
+		found := false
+		for i := range out {
+			if out[i].Server == p.Server {
+				out[i].Problem, found = p.String(), true
+			}
+		}
+		if !found {
+			out = append(out, ServerRow{Server: p.Server, Source: r.list.source, Problem: p.String()})
+		}
+	}
+	return out, r.list.err
+}
+
+func (r *Reader) reviewed(ctx context.Context, c config.Server, row *ServerRow) error {
+	if r.list.source != sourceFolder {
+		row.Reviewed = true
+		return nil
+	}
+	if r.db == nil {
+		return nil
+	}
+	pins, err := r.db.Pins(ctx, c.Name)
+	if err != nil {
+		return err
+	}
+	for _, p := range pins {
+		if p.Kind == "server" && p.Hash == c.Hash() {
+			at := p.Reviewed
+			row.Reviewed, row.At = true, &at
+		}
+	}
+	return nil
+}
+
+func commandLine(c config.Server) string {
+	s := c.Command
+	for _, a := range c.Args {
+		s += " " + quoteArg(a)
+	}
+	return reveal(s)
+}
+
+func quoteArg(a string) string {
+	for _, r := range a {
+		if r <= ' ' || r == '"' || r == '\'' || r == '\\' {
+			return fmt.Sprintf("%q", a)
+		}
+	}
+	if a == "" {
+		return `""`
+	}
+	return a
+}

@@ -1,0 +1,325 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"steward/app/config"
+	"steward/app/event"
+	"steward/app/journal"
+	"steward/mcphost"
+)
+
+// serverWait is how long a turn waits for servers that are still starting. Those that
+// are slower join in a later round.
+const serverWait = 15 * time.Second
+
+// Where a list of servers comes from.
+const (
+	sourceFile    = "file"     // named for this run, counted as reviewed
+	sourceFolder  = "folder"   // the data folder's servers.json
+	sourceBuiltIn = "built-in" // the demo server, where there is no list at all
+)
+
+// serverList is what is configured, before anything is started.
+type serverList struct {
+	source   string
+	path     string // the file it was read from; "" for the built-in one
+	servers  []config.Server
+	problems []config.Problem
+	err      error // the file cannot be read as a whole
+}
+
+// readServers finds the list. A folder's file that cannot be read is kept as an error
+// in the list, so that everything else stays usable; a file named by the person is not
+// passed over like that.
+func readServers(o Options, dir string) (serverList, error) {
+	if o.ServersFile != "" {
+		path, err := filepath.Abs(o.ServersFile)
+		if err != nil {
+			return serverList{}, fmt.Errorf("the servers file %s cannot be found: %w", o.ServersFile, err)
+		}
+		l := serverList{source: sourceFile, path: path}
+		l.servers, l.problems, err = config.ReadServers(path)
+		return l, err
+	}
+	l := serverList{source: sourceFolder, path: filepath.Join(dir, "servers.json")}
+	l.servers, l.problems, l.err = config.ReadServers(l.path)
+	if !errors.Is(l.err, fs.ErrNotExist) {
+		return l, nil
+	}
+	l.err = nil
+	if len(o.DemoServer) == 0 {
+		return l, nil
+	}
+	demo := config.Server{Name: DemoServerName, Transport: config.Stdio, Command: o.DemoServer[0], Args: o.DemoServer[1:], Sampling: true}
+	return serverList{source: sourceBuiltIn, servers: []config.Server{demo}}, nil
+}
+
+// servers starts what is configured and knows what became of it. Its goroutines belong
+// to it; close ends them.
+type servers struct {
+	list    serverList
+	host    *mcphost.Host
+	journal *journal.Journal
+	tell    func(event.Event)
+	expand  func(ctx context.Context, text string) (string, error) // ${secret:NAME}
+	learn   func(label, value string)
+	roots   []string
+	limits  limits
+	env     func(string) (string, bool)
+
+	ctx  context.Context
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+
+	mu      sync.Mutex
+	entries map[string]*serverEntry
+	slow    map[string]bool   // told as slow already
+	told    map[string]string // the review each server was last told about
+	waited  bool              // a turn has waited for the start already
+}
+
+type limits struct{ start, tool time.Duration }
+
+// serverEntry is one server's start: done is closed when it is over.
+type serverEntry struct {
+	config config.Server
+	done   chan struct{}
+	conn   *mcphost.Connection
+	err    error
+}
+
+// start begins to start the named servers, or all that are not disabled. It returns at
+// once and may be called again.
+func (s *servers) start(names ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.list.servers {
+		if c.Disabled || s.entries[c.Name] != nil || !named(names, c.Name) {
+			continue
+		}
+		e := &serverEntry{config: c, done: make(chan struct{})}
+		s.entries[c.Name] = e
+		s.wg.Add(1)
+		go s.connect(e)
+	}
+}
+
+func named(names []string, name string) bool {
+	for _, n := range names {
+		if n == name {
+			return true
+		}
+	}
+	return len(names) == 0
+}
+
+func (s *servers) connect(e *serverEntry) {
+	defer s.wg.Done()
+	defer close(e.done)
+	cfg, err := s.resolve(e.config)
+	if err == nil {
+		e.conn, err = s.host.Connect(s.ctx, cfg)
+	}
+	e.err = err
+	if s.ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		var start *mcphost.StartError
+		if !errors.As(err, &start) { // a start error was observed by the host already
+			s.tell(event.Server{Server: e.config.Name, State: string(mcphost.StateFailed), Error: err.Error()})
+		}
+		s.tell(event.Notice{Kind: "server_failed", Server: e.config.Name, Message: err.Error()})
+	}
+	s.record(e, cfg)
+}
+
+// record notes a start and how it went, so that the journal says what ran beside the
+// calls that went to it.
+func (s *servers) record(e *serverEntry, cfg mcphost.ServerConfig) {
+	detail := startDetail{Source: s.list.source, File: s.list.path, Transport: e.config.Transport, Command: e.config.Command, Args: e.config.Args, URL: e.config.URL, Roots: cfg.Roots}
+	out := journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone}
+	if e.err != nil {
+		out = journal.Outcome{Outcome: journal.Unknown, Effect: journal.EffectUnknown, Reason: e.err.Error()}
+		var start *mcphost.StartError
+		if errors.As(e.err, &start) && start.Stage == mcphost.StageProgram {
+			out.Outcome, out.Effect = journal.Withdrawn, journal.EffectNone // nothing was started
+		}
+	} else {
+		detail.Protocol, detail.Tools = e.conn.Protocol(), len(e.conn.Tools())
+	}
+	_, err := s.journal.Note(s.ctx, journal.Proposal{Kind: journal.KindServer, Server: e.config.Name, Definition: e.config.Hash(), Detail: detail}, out)
+	if err != nil && s.ctx.Err() == nil {
+		s.tell(event.Notice{Kind: "journal", Server: e.config.Name, Message: err.Error()})
+	}
+}
+
+type startDetail struct {
+	Source    string   `json:"source"`
+	File      string   `json:"file,omitempty"`
+	Transport string   `json:"transport"`
+	Command   string   `json:"command,omitempty"`
+	Args      []string `json:"args,omitempty"`
+	URL       string   `json:"url,omitempty"`
+	Roots     []string `json:"roots,omitempty"`
+	Protocol  string   `json:"protocol,omitempty"`
+	Tools     int      `json:"tools"`
+}
+
+// wait returns when no server is starting any more, or after limit. Servers that are
+// still starting then are told once.
+func (s *servers) wait(ctx context.Context, limit time.Duration) {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	for _, e := range s.all() {
+		select {
+		case <-e.done:
+			continue
+		default:
+		}
+		select {
+		case <-e.done:
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			s.tellSlow(limit)
+			return
+		}
+	}
+}
+
+// waitOnce waits in the first call only, so that a slow server holds up one request.
+func (s *servers) waitOnce(ctx context.Context, limit time.Duration) {
+	s.mu.Lock()
+	first := !s.waited
+	s.waited = true
+	s.mu.Unlock()
+	if first {
+		s.wait(ctx, limit)
+	}
+}
+
+// firstTime says whether a server's state is told for the first time.
+func (s *servers) firstTime(server, state string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.told[server] == state {
+		return false
+	}
+	s.told[server] = state
+	return true
+}
+
+func (s *servers) tellSlow(limit time.Duration) {
+	for _, e := range s.all() {
+		select {
+		case <-e.done:
+			continue
+		default:
+		}
+		s.mu.Lock()
+		told := s.slow[e.config.Name]
+		s.slow[e.config.Name] = true
+		s.mu.Unlock()
+		if !told {
+			s.tell(event.Notice{Kind: "server_slow", Server: e.config.Name,
+				Message: fmt.Sprintf("The server %s is still starting after %s. The turn goes on without it; it joins as soon as it is ready.", e.config.Name, limit)})
+		}
+	}
+}
+
+// all returns the entries in the list's order.
+func (s *servers) all() []*serverEntry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []*serverEntry
+	for _, c := range s.list.servers {
+		if e := s.entries[c.Name]; e != nil {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// ready returns the connections that can be used now, in the list's order.
+func (s *servers) ready() []*mcphost.Connection {
+	var out []*mcphost.Connection
+	for _, e := range s.all() {
+		select {
+		case <-e.done:
+			if e.err == nil && e.conn.State() == mcphost.StateReady {
+				out = append(out, e.conn)
+			}
+		default:
+		}
+	}
+	return out
+}
+
+// one starts a server and waits for it, for as long as its own start may take. The
+// error says what is wrong or which names there are.
+func (s *servers) one(ctx context.Context, name string) (*mcphost.Connection, error) {
+	c, ok := config.Find(s.list.servers, name)
+	if !ok {
+		return nil, s.unknown(name)
+	}
+	if c.Disabled {
+		return nil, &Message{Key: "server_disabled", Args: args("server", name)}
+	}
+	s.start(name)
+	s.mu.Lock()
+	e := s.entries[name]
+	s.mu.Unlock()
+	select {
+	case <-e.done:
+		return e.conn, e.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("the start of the server %s was given up: %w", name, context.Cause(ctx))
+	}
+}
+
+// unknown says that there is no such server, why, and what there is.
+func (s *servers) unknown(name string) error {
+	if s.list.err != nil {
+		return s.list.err
+	}
+	for _, p := range s.list.problems {
+		if p.Server == name {
+			return &Message{Key: "server_unusable", Args: args("server", name, "detail", p.String())}
+		}
+	}
+	if len(s.list.servers) == 0 {
+		return &Message{Key: "no_servers", Args: args("server", name, "file", s.list.path)}
+	}
+	names := make([]string, len(s.list.servers))
+	for i, c := range s.list.servers {
+		names[i] = c.Name
+	}
+	return &Message{Key: "server_unknown", Args: args("server", name, "servers", strings.Join(names, ", "))}
+}
+
+// close ends what is still starting. Connections belong to the host.
+func (s *servers) close() {
+	s.stop()
+	s.wg.Wait()
+}
+
+func isFolder(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("the folder %s cannot be shared: %w", path, err)
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s cannot be shared because it is not a folder", path)
+	}
+	return nil
+}

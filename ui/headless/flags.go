@@ -1,0 +1,355 @@
+package headless
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Exit statuses. Those of ask, call and journal verify are part of the contract with
+// other programs.
+const (
+	exitOK        = 0
+	exitFailed    = 1
+	exitUsage     = 2
+	exitStopped   = 3 // ask: stopped by the person, or the answer was interrupted
+	exitToolError = 4 // call: the server answered with isError
+	exitDenied    = 5 // call: denied, or nobody answered in time
+)
+
+// usageError says what is wrong with the command line. It always leads to exit status 2.
+type usageError struct{ message string }
+
+func (e *usageError) Error() string { return e.message }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...)}
+}
+
+// command is one parsed command line.
+type command struct {
+	name string   // "ask", "journal", …
+	sub  string   // "list", "review", … for servers and journal
+	args []string // positional arguments after the command words
+	flags
+}
+
+// flags holds every flag of every command; which of them a command accepts is
+// decided by its entry in commands.
+type flags struct {
+	data, serversFile         string
+	baseURL, model, keyEnv    string
+	conversation              string
+	consent, elicit, sampling string
+	roots, attach             []string
+	toolTimeout               time.Duration
+	maxRounds                 int
+	events, json              bool
+
+	httpAddr string // demo-server
+
+	kind, server, tool, outcome, search string // journal filters
+	since, until                        string
+	limit                               int
+	limitGiven                          bool
+	after                               int64
+	format, output                      string
+}
+
+// spec says what a command accepts.
+type spec struct {
+	usage    string   // the line shown when it is used wrongly
+	summary  string   // one line for the list of commands
+	subs     []string // nil: no second word
+	min, max int      // positional arguments
+	journal  bool     // accepts the journal's filters
+	common   bool     // accepts the flags every command shares
+	demo     bool     // accepts --http
+}
+
+const (
+	exampleAsk = `steward ask "What is in the weekly report of 2025-03-17?"`
+	flagHelp   = `Flags, before or after the other words:
+  --data DIR                 data folder (default: the system's place for application data)
+  --servers FILE             servers in mcpServers form instead of the folder's; counted as reviewed
+  --base-url URL             model endpoint (OpenAI-compatible)
+  --model NAME               model
+  --api-key-env VAR          name of the environment variable that holds the key
+  --conversation ID          continue a conversation
+  --consent ask|allow|deny   who answers approvals (default: ask on a terminal, else deny)
+  --elicit ask|defaults|decline|cancel
+                             who answers a server's questions (default: ask on a terminal, else decline)
+  --sampling ask|allow|deny  who answers a server's requests to the model (default: ask on a terminal, else deny)
+  --root DIR                 share a folder with the servers (repeatable)
+  --attach FILE              attach a file to the prompt (repeatable)
+  --tool-timeout D           limit of a tool call without progress, such as 90s (default 60s)
+  --max-rounds N             rounds of tool calls before the turn stops (default 25)
+  --events                   JSON lines on stdout instead of text
+  --json                     JSON instead of text (servers list, journal, doctor)
+
+Journal filters: --kind, --server, --tool, --outcome, --since, --until, --search, --limit N (50), --after N.
+Export: --format jsonl|csv|html, --output FILE (default: stdout).
+`
+)
+
+// commands in the order they are listed to a person.
+var commandOrder = []string{"ask", "tools", "call", "prompts", "resources", "servers", "journal", "doctor", "demo-server", "version", "help"}
+
+func commandSpec(name string) (spec, bool) {
+	switch name {
+	case "ask":
+		return spec{usage: "steward ask [flags] PROMPT|-", summary: "one turn; the answer on stdout; - reads the prompt from stdin", min: 1, max: 1, common: true}, true
+	case "tools":
+		return spec{usage: "steward tools [flags]", summary: "what the model would see", common: true}, true
+	case "call":
+		return spec{usage: "steward call [flags] SERVER TOOL [JSON]", summary: "one tool call by hand: same consent, same journal, no model", min: 2, max: 3, common: true}, true
+	case "prompts":
+		return spec{usage: "steward prompts [flags]", summary: "the prompts the servers offer", common: true}, true
+	case "resources":
+		return spec{usage: "steward resources [flags]", summary: "the resources the servers offer", common: true}, true
+	case "servers":
+		return spec{usage: "steward servers list|review|trust SERVER [flags]", summary: "list servers, read their definitions, mark them as reviewed", subs: []string{"list", "review", "trust"}, max: 1, common: true}, true
+	case "journal":
+		return spec{usage: "steward journal list|show N|verify|export [flags]", summary: "what was asked, decided, sent and answered", subs: []string{"list", "show", "verify", "export"}, max: 1, common: true, journal: true}, true
+	case "doctor":
+		return spec{usage: "steward doctor [flags] [SERVER]", summary: "start, check and explain each server", max: 1, common: true}, true
+	case "demo-server":
+		return spec{usage: "steward demo-server [--http ADDR]", summary: "the demo MCP server, on stdio or on loopback HTTP", demo: true}, true
+	case "version":
+		return spec{usage: "steward version", summary: "the version of this program", common: true}, true
+	case "help":
+		return spec{usage: "steward help", summary: "this page"}, true
+	}
+	return spec{}, false
+}
+
+// helpText is the whole usage page.
+func helpText() string {
+	var b strings.Builder
+	b.WriteString("Steward asks a model, shows what a tool call would send, and keeps a record.\n\nCommands:\n")
+	for _, name := range commandOrder {
+		s, _ := commandSpec(name)
+		fmt.Fprintf(&b, "  %-50s %s\n", s.usage, s.summary)
+	}
+	b.WriteString("\n" + flagHelp)
+	return b.String()
+}
+
+// parse reads the command line (without the program's name). Flags may stand before
+// or after the positional arguments; "--" ends them. Every error it returns is a *usageError.
+func parse(args []string) (command, error) {
+	name, rest, err := commandWord(args)
+	if err != nil {
+		return command{}, err
+	}
+	s, ok := commandSpec(name)
+	if !ok {
+		return command{}, usagef("there is no command %q; the commands are %s", name, strings.Join(commandOrder, ", "))
+	}
+	c := command{name: name}
+	set := c.flagSet(s)
+	c.args, err = interleaved(set, rest)
+	if errors.Is(err, flag.ErrHelp) {
+		return command{name: "help"}, nil
+	}
+	if err != nil {
+		return command{}, usagef("%s; usage: %s", err, s.usage)
+	}
+	if s.subs != nil {
+		if len(c.args) == 0 || !slices.Contains(s.subs, c.args[0]) {
+			return command{}, usagef("%s needs one of %s; usage: %s", name, strings.Join(s.subs, ", "), s.usage)
+		}
+		c.sub, c.args = c.args[0], c.args[1:]
+	}
+	if err := c.checkCount(s); err != nil {
+		return command{}, err
+	}
+	return c, c.check(set)
+}
+
+// commandWord finds the command. Flags shared by all commands may stand before it.
+func commandWord(args []string) (string, []string, error) {
+	if len(args) == 0 {
+		return "", nil, usagef("no command given; the commands are %s", strings.Join(commandOrder, ", "))
+	}
+	switch args[0] {
+	case "-h", "-help", "--help":
+		return "help", nil, nil
+	case "-version", "--version":
+		return "version", nil, nil
+	}
+	if !strings.HasPrefix(args[0], "-") {
+		return args[0], args[1:], nil
+	}
+	var before command
+	set := before.flagSet(spec{common: true, journal: true, demo: true})
+	if err := set.Parse(args); err != nil {
+		return "", nil, usagef("%s", err)
+	}
+	if set.NArg() == 0 {
+		return "", nil, usagef("no command given; the commands are %s", strings.Join(commandOrder, ", "))
+	}
+	at := len(args) - set.NArg()
+	return args[at], slices.Concat(args[:at], args[at+1:]), nil
+}
+
+// interleaved parses flags wherever they stand and returns the other words in order.
+func interleaved(set *flag.FlagSet, args []string) ([]string, error) {
+	var words []string
+	for {
+		if err := set.Parse(args); err != nil {
+			return nil, err
+		}
+		rest := set.Args()
+		if len(rest) == 0 {
+			return words, nil
+		}
+		if used := len(args) - len(rest); used > 0 && args[used-1] == "--" {
+			return append(words, rest...), nil
+		}
+		words = append(words, rest[0])
+		args = rest[1:]
+	}
+}
+
+type list struct{ to *[]string }
+
+func (l list) String() string     { return "" }
+func (l list) Set(v string) error { *l.to = append(*l.to, v); return nil }
+
+func (c *command) flagSet(s spec) *flag.FlagSet {
+	set := flag.NewFlagSet("steward", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.Usage = func() {}
+	if s.demo {
+		set.StringVar(&c.httpAddr, "http", "", "")
+	}
+	if s.common {
+		set.StringVar(&c.data, "data", "", "")
+		set.StringVar(&c.serversFile, "servers", "", "")
+		set.StringVar(&c.baseURL, "base-url", "", "")
+		set.StringVar(&c.model, "model", "", "")
+		set.StringVar(&c.keyEnv, "api-key-env", "", "")
+		set.StringVar(&c.conversation, "conversation", "", "")
+		set.StringVar(&c.consent, "consent", "", "")
+		set.StringVar(&c.elicit, "elicit", "", "")
+		set.StringVar(&c.sampling, "sampling", "", "")
+		set.Var(list{&c.roots}, "root", "")
+		set.Var(list{&c.attach}, "attach", "")
+		set.DurationVar(&c.toolTimeout, "tool-timeout", 0, "")
+		set.IntVar(&c.maxRounds, "max-rounds", 0, "")
+		set.BoolVar(&c.events, "events", false, "")
+		set.BoolVar(&c.json, "json", false, "")
+	}
+	if s.journal {
+		set.StringVar(&c.kind, "kind", "", "")
+		set.StringVar(&c.server, "server", "", "")
+		set.StringVar(&c.tool, "tool", "", "")
+		set.StringVar(&c.outcome, "outcome", "", "")
+		set.StringVar(&c.search, "search", "", "")
+		set.StringVar(&c.since, "since", "", "")
+		set.StringVar(&c.until, "until", "", "")
+		set.IntVar(&c.limit, "limit", 50, "")
+		set.Int64Var(&c.after, "after", 0, "")
+		set.StringVar(&c.format, "format", "jsonl", "")
+		set.StringVar(&c.output, "output", "", "")
+	}
+	return set
+}
+
+func (c *command) checkCount(s spec) error {
+	least, most := s.min, s.max
+	switch {
+	case c.name == "servers" && c.sub == "list", c.name == "journal" && c.sub != "show":
+		most = 0
+	case c.name == "servers", c.name == "journal":
+		least = 1
+	}
+	if len(c.args) < least {
+		return usagef("%s; usage: %s", missing(c), s.usage)
+	}
+	if len(c.args) > most {
+		hint := ""
+		if c.name == "ask" {
+			hint = " (put the prompt in quotes)"
+		}
+		return usagef("one word too many: %q%s; usage: %s", c.args[most], hint, s.usage)
+	}
+	return nil
+}
+
+func missing(c *command) string {
+	switch {
+	case c.name == "ask":
+		return "the prompt is missing (- reads it from stdin)"
+	case c.name == "call" && len(c.args) == 0:
+		return "the server and the tool are missing"
+	case c.name == "call":
+		return "the tool is missing"
+	case c.name == "servers":
+		return "the server's name is missing"
+	default:
+		return "the record's number is missing"
+	}
+}
+
+// check looks at values that the flag package cannot check by itself.
+func (c *command) check(set *flag.FlagSet) error {
+	choices := []struct {
+		flag, value string
+		allowed     []string
+	}{
+		{"consent", c.consent, []string{"ask", "allow", "deny"}},
+		{"elicit", c.elicit, []string{"ask", "defaults", "decline", "cancel"}},
+		{"sampling", c.sampling, []string{"ask", "allow", "deny"}},
+		{"format", c.format, []string{"jsonl", "csv", "html"}},
+	}
+	given := map[string]bool{}
+	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	c.limitGiven = given["limit"]
+	for _, ch := range choices {
+		if given[ch.flag] && !slices.Contains(ch.allowed, ch.value) {
+			return usagef("--%s is %q, but must be one of %s", ch.flag, ch.value, strings.Join(ch.allowed, ", "))
+		}
+	}
+	for _, must := range []struct{ flag, value string }{{"data", c.data}, {"servers", c.serversFile}, {"base-url", c.baseURL}, {"model", c.model}, {"api-key-env", c.keyEnv}, {"conversation", c.conversation}} {
+		if given[must.flag] && strings.TrimSpace(must.value) == "" {
+			return usagef("--%s is empty", must.flag)
+		}
+	}
+	switch {
+	case given["tool-timeout"] && c.toolTimeout <= 0:
+		return usagef("--tool-timeout is %s, but must be longer than nothing, such as 90s", c.toolTimeout)
+	case given["max-rounds"] && c.maxRounds <= 0:
+		return usagef("--max-rounds is %d, but must be at least 1", c.maxRounds)
+	case given["limit"] && c.limit <= 0:
+		return usagef("--limit is %d, but must be at least 1", c.limit)
+	case given["after"] && c.after < 0:
+		return usagef("--after is %d, but must be the number of a record", c.after)
+	case given["json"] && (c.name == "ask" || c.name == "call"):
+		return usagef("%s has no --json; --events prints JSON lines", c.name)
+	case given["base-url"] && !given["model"]:
+		return usagef("--base-url needs --model, because one endpoint may serve many models")
+	}
+	return nil
+}
+
+// parseTime reads a point in time as people write it: RFC 3339, or a date, in local time.
+func parseTime(flagName, s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	if d, err := time.ParseDuration(s); err == nil && d > 0 {
+		return time.Now().Add(-d).UTC(), nil
+	}
+	return time.Time{}, usagef("--%s is %q, but must be a date such as 2026-11-30, a time such as 2026-11-30T14:00:00Z, or a span such as 2h", flagName, s)
+}

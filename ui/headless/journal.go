@@ -1,0 +1,198 @@
+package headless
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"steward/app"
+	"steward/app/clean"
+	"steward/app/journal"
+)
+
+// journal reads the record; the folder is opened read-only, also while somebody writes.
+func (r *run) journal(ctx context.Context) (code int, err error) {
+	filter, err := r.filter()
+	if err != nil {
+		return exitUsage, err
+	}
+	number := int64(0)
+	if r.sub == "show" {
+		number, err = strconv.ParseInt(r.args[0], 10, 64)
+		if err != nil || number < 1 {
+			return exitUsage, usagef("%q is not the number of a record; steward journal list shows them", r.args[0])
+		}
+	}
+	reader, err := app.OpenReader(ctx, r.options(), r.sub == "verify")
+	if folderEmpty(err) {
+		return r.nothingStored(err)
+	}
+	if err != nil {
+		return exitFailed, err
+	}
+	defer func() { err = errors.Join(err, reader.Close(ctx)) }()
+	j := reader.Journal()
+	switch r.sub {
+	case "list":
+		return exitOK, r.listRecords(ctx, j, filter)
+	case "show":
+		return exitOK, r.showRecord(ctx, j, number)
+	case "verify":
+		return r.verify(ctx, j)
+	default:
+		return exitOK, r.export(ctx, j, filter)
+	}
+}
+
+// nothingStored answers for a folder in which nothing was ever written.
+func (r *run) nothingStored(err error) (int, error) {
+	switch r.sub {
+	case "list":
+		if r.json {
+			return exitOK, writeJSON(r.Out, []journal.Record{})
+		}
+		fmt.Fprintln(r.Err, "steward: "+sentence(err))
+		return exitOK, nil
+	case "export":
+		if r.output == "" && r.format == "jsonl" {
+			fmt.Fprintln(r.Err, "steward: "+sentence(err))
+			return exitOK, nil
+		}
+	}
+	return exitFailed, err
+}
+
+func (r *run) filter() (journal.Filter, error) {
+	since, err := parseTime("since", r.since)
+	if err != nil {
+		return journal.Filter{}, err
+	}
+	until, err := parseTime("until", r.until)
+	if err != nil {
+		return journal.Filter{}, err
+	}
+	limit := r.limit
+	if r.sub == "export" && !r.limitGiven {
+		limit = -1 // an export is whole unless said otherwise
+	}
+	return journal.Filter{
+		Kind: r.kind, Server: r.server, Tool: r.tool, Outcome: r.outcome, Conversation: r.conversation, Search: r.search,
+		Since: since, Until: until, Limit: limit, After: r.after,
+	}, nil
+}
+
+func (r *run) listRecords(ctx context.Context, j *journal.Journal, f journal.Filter) error {
+	records, err := j.List(ctx, f)
+	if err != nil {
+		return err
+	}
+	if r.json {
+		if records == nil {
+			records = []journal.Record{}
+		}
+		return writeJSON(r.Out, records)
+	}
+	return table(r.Out, []string{"RECORD", "TIME", "KIND", "SERVER", "TOOL", "DECISION", "BY", "OUTCOME", "EFFECT", "SECONDS", "ARGUMENTS"}, len(records), func(i int) []string {
+		rec := records[i]
+		return []string{
+			strconv.FormatInt(rec.Record, 10), rec.Time.Local().Format("2006-01-02 15:04:05"), string(rec.Kind), clean.Reveal(rec.Server), clean.Reveal(rec.Tool),
+			rec.Decision, clean.Line(rec.By, 40), rec.Outcome, rec.Effect, fmt.Sprintf("%.3f", rec.Seconds), clean.Line(clean.Reveal(rec.Arguments), 80),
+		}
+	})
+}
+
+func (r *run) showRecord(ctx context.Context, j *journal.Journal, n int64) error {
+	d, err := j.Show(ctx, n)
+	if err != nil {
+		return err
+	}
+	if r.json {
+		return writeJSON(r.Out, d)
+	}
+	var b strings.Builder
+	if err := json.NewEncoder(&b).Encode(d); err != nil {
+		return fmt.Errorf("record %d cannot be shown: %w", n, err)
+	}
+	dec := json.NewDecoder(strings.NewReader(b.String()))
+	dec.UseNumber()
+	tree, err := ordered(dec)
+	if err != nil {
+		return fmt.Errorf("record %d cannot be shown: %w", n, err)
+	}
+	var out strings.Builder
+	tree.write(&out, "")
+	_, err = io.WriteString(r.Out, out.String())
+	return err
+}
+
+// verify prints the first bad record on stdout; what could not be checked goes to stderr.
+func (r *run) verify(ctx context.Context, j *journal.Journal) (int, error) {
+	v, err := j.Verify(ctx)
+	if err != nil {
+		return exitFailed, err
+	}
+	if v.Notice != "" {
+		fmt.Fprintln(r.Err, "Notice: "+clean.Clean(v.Notice))
+	}
+	if r.json {
+		err = writeJSON(r.Out, verdict{v.OK, v.Events, v.BadRecord, v.BadEvent, v.Problem, v.AnchorChecked, v.Notice})
+	} else if v.OK {
+		_, err = fmt.Fprintf(r.Out, "The journal holds: %d events, anchor checked against %s.\n", v.Events, anchorWords(v.AnchorChecked))
+	} else {
+		_, err = fmt.Fprintf(r.Out, "record %d, event %d: %s\n", v.BadRecord, v.BadEvent, clean.Clean(v.Problem))
+	}
+	if !v.OK {
+		return exitFailed, err
+	}
+	return exitOK, err
+}
+
+type verdict struct {
+	OK        bool   `json:"ok"`
+	Events    int64  `json:"events"`
+	BadRecord int64  `json:"bad_record"`
+	BadEvent  int64  `json:"bad_event"`
+	Problem   string `json:"problem"`
+	Anchor    string `json:"anchor"`
+	Notice    string `json:"notice"`
+}
+
+func anchorWords(checked string) string {
+	switch checked {
+	case "keyring+file":
+		return "the keyring and the side file"
+	case "file":
+		return "the side file alone"
+	}
+	return "nothing"
+}
+
+// export writes to stdout or to a new file that only the person can read; an existing
+// file is never overwritten, and a failed export leaves none behind.
+func (r *run) export(ctx context.Context, j *journal.Journal, f journal.Filter) error {
+	if r.output == "" {
+		return j.Export(ctx, r.Out, r.format, f)
+	}
+	if _, err := os.Lstat(r.output); err == nil {
+		return fmt.Errorf("%s exists already and is not overwritten; name another file", r.output)
+	}
+	file, err := os.CreateTemp(filepath.Dir(r.output), ".steward-export-*") // mode 0600
+	if err != nil {
+		return fmt.Errorf("the export cannot be written: %w", err)
+	}
+	err = j.Export(ctx, file, r.format, f)
+	if err == nil {
+		err = file.Sync()
+	}
+	err = errors.Join(err, file.Close())
+	if err == nil {
+		err = os.Link(file.Name(), r.output) // unlike a rename, never replaces a file
+	}
+	return errors.Join(err, os.Remove(file.Name()))
+}

@@ -1,0 +1,221 @@
+package headless
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"steward/app"
+	"steward/app/clean"
+)
+
+func (r *run) tools(ctx context.Context, a *app.App) error {
+	list, err := a.Tools(ctx)
+	return r.printed(list, err)
+}
+
+func (r *run) prompts(ctx context.Context, a *app.App) error {
+	list, err := a.Prompts(ctx)
+	return r.printed(list, err)
+}
+
+func (r *run) resources(ctx context.Context, a *app.App) error {
+	list, err := a.Resources(ctx)
+	return r.printed(list, err)
+}
+
+func (r *run) printed(list any, err error) error {
+	if err != nil {
+		return err
+	}
+	return writeJSON(r.Out, list)
+}
+
+func (r *run) servers(ctx context.Context) (int, error) {
+	switch r.sub {
+	case "list":
+		return r.listServers(ctx)
+	case "review":
+		return r.with(ctx, func(ctx context.Context, a *app.App) error {
+			review, err := a.Review(ctx, r.args[0])
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(r.Out, reviewText(review))
+			return err
+		})
+	default:
+		return r.with(ctx, func(ctx context.Context, a *app.App) error {
+			review, err := a.Trust(ctx, r.args[0], "")
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(r.Out, trustText(review))
+			return err
+		})
+	}
+}
+
+func (r *run) listServers(ctx context.Context) (int, error) {
+	reader, err := app.OpenReader(ctx, r.options(), false)
+	if err != nil && !folderEmpty(err) {
+		return exitFailed, err
+	}
+	rows, problem := reader.Servers(ctx)
+	problem = errors.Join(problem, reader.Close(ctx))
+	if rows == nil {
+		return exitFailed, problem
+	}
+	if r.json {
+		err = writeJSON(r.Out, rows)
+	} else {
+		err = table(r.Out, []string{"SERVER", "STATE", "REVIEWED", "FROM", "RUNS"}, len(rows), func(i int) []string {
+			return serverCells(rows[i])
+		})
+	}
+	return exitOK, errors.Join(err, problem)
+}
+
+func serverCells(s app.ServerRow) []string {
+	state, reviewed := "enabled", "no"
+	switch {
+	case s.Transport == "":
+		state = "unusable"
+	case s.Disabled:
+		state = "disabled"
+	}
+	if s.Reviewed {
+		reviewed = "yes"
+		if s.At != nil {
+			reviewed = s.At.Local().Format("2006-01-02 15:04")
+		}
+	}
+	runs := s.Command
+	if runs == "" {
+		runs = clean.Reveal(s.URL)
+	}
+	if s.Problem != "" {
+		runs = strings.TrimSpace(runs + "  ! " + clean.Line(s.Problem, 300))
+	}
+	return []string{clean.Reveal(s.Server), state, reviewed, s.Source, runs}
+}
+
+// reviewText is everything a server offers, whole, with what is new or changed. All of
+// it is the server's own text and is marked as such.
+func reviewText(v app.Review) string {
+	var b strings.Builder
+	switch {
+	case !v.Known:
+		fmt.Fprintf(&b, "Server %s: nothing of it was ever reviewed. The model sees nothing of it.\n", v.Server)
+	case v.Blocked:
+		fmt.Fprintf(&b, "Server %s: its settings or its instructions changed since they were reviewed. The model sees nothing of it.\n", v.Server)
+	case v.Pending() > 0:
+		fmt.Fprintf(&b, "Server %s: %d definitions are new or changed. The model does not see those.\n", v.Server, v.Pending())
+	default:
+		fmt.Fprintf(&b, "Server %s: everything was reviewed.\n", v.Server)
+	}
+	for _, c := range v.Changes {
+		fmt.Fprintf(&b, "\n%s\n%s %s: %s\n", rule, c.Kind, c.Name, strings.ToUpper(c.State))
+		for _, w := range c.Warnings {
+			indent(&b, "  ! ", w)
+		}
+		if c.State == "changed" {
+			for _, line := range difference(c.Old, c.New) {
+				b.WriteString("  " + line + "\n")
+			}
+			continue
+		}
+		text := c.New
+		if c.State == "removed" {
+			text = c.Old
+		}
+		for _, line := range strings.Split(text, "\n") {
+			b.WriteString("    | " + line + "\n")
+		}
+	}
+	if v.Pending() > 0 || v.Blocked {
+		fmt.Fprintf(&b, "\n%s\nTo let the model use all of this: steward servers trust %s\n", rule, v.Server)
+	}
+	return b.String()
+}
+
+func trustText(v app.Review) string {
+	n := v.Pending()
+	if n == 0 && !v.Blocked {
+		return fmt.Sprintf("Server %s: everything was reviewed before.\n", v.Server)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Server %s: trusted as it is now.\n", v.Server)
+	for _, c := range v.Changes {
+		if c.State != "same" {
+			fmt.Fprintf(&b, "  %s %s: %s\n", c.Kind, c.Name, c.State)
+		}
+	}
+	return b.String()
+}
+
+// doctor prints what was found; the status is 1 where something is wrong.
+func (r *run) doctor(ctx context.Context) (int, error) {
+	server, code := "", exitOK
+	if len(r.args) > 0 {
+		server = r.args[0]
+	}
+	failed, err := r.with(ctx, func(ctx context.Context, a *app.App) error {
+		list, err := a.Doctor(ctx, server)
+		if err != nil {
+			return err
+		}
+		for _, d := range list {
+			if !d.OK {
+				code = exitFailed
+			}
+		}
+		if r.json {
+			return writeJSON(r.Out, list)
+		}
+		_, err = io.WriteString(r.Out, doctorText(list))
+		return err
+	})
+	return max(code, failed), err
+}
+
+func doctorText(list []app.Diagnosis) string {
+	var b strings.Builder
+	if len(list) == 0 {
+		b.WriteString("No servers are configured.\n")
+	}
+	for i, d := range list {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%s: %s\n", clean.Reveal(d.Server), d.State)
+		for _, c := range d.Checks {
+			mark := "ok  "
+			if !c.OK {
+				mark = "FAIL"
+			}
+			indent(&b, fmt.Sprintf("  %s %-9s", mark, c.Check), clean.Clean(c.Message))
+			indent(&b, "                 -> ", clean.Clean(c.Hint))
+		}
+	}
+	return b.String()
+}
+
+// table writes aligned columns with a heading.
+func table(w io.Writer, heading []string, rows int, cells func(int) []string) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, strings.Join(heading, "\t"))
+	for i := range rows {
+		fmt.Fprintln(t, strings.Join(cells(i), "\t"))
+	}
+	return t.Flush()
+}
+
+// folderEmpty says whether err only means that nothing is stored yet.
+func folderEmpty(err error) bool {
+	var m *app.Message
+	return errors.As(err, &m) && m.Key == "folder_empty"
+}

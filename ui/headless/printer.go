@@ -1,0 +1,224 @@
+package headless
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"steward/app/clean"
+	"steward/app/event"
+)
+
+// shownResult is how much of a tool's result is shown while a turn runs; the record
+// holds all of it.
+const shownResult = 600
+
+// output writes what a turn says: the answer (or the JSON lines) to out, everything
+// else to err. A write to out that fails ends the turn through stop, once.
+type output struct {
+	out, err io.Writer
+	lines    bool // JSON lines instead of text
+	quiet    bool // call in text mode: the answer is printed by the command itself
+	same     bool // out and err are one terminal: a started line of out is ended first
+	term     *terminal
+
+	mu     sync.Mutex
+	stop   func()
+	failed error // of writing to out; read after the bus subscription has ended
+
+	open bool // out stands in the middle of a line
+	mind bool // err stands in the middle of the model's reasoning
+}
+
+// on handles one event; it is called by one goroutine, in order.
+func (o *output) on(e event.Event) {
+	if o.lines {
+		if line := eventLine(e); line != nil {
+			o.wrote(writeJSON(o.out, line))
+		}
+		return
+	}
+	if o.term != nil {
+		defer o.term.hold()()
+	}
+	o.text(e)
+}
+
+// stopWith says what ends the turn when its output can no longer be written.
+func (o *output) stopWith(stop func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.stop = stop
+}
+
+func (o *output) wrote(err error) {
+	if err == nil || o.failed != nil {
+		return
+	}
+	o.failed = err
+	o.mu.Lock()
+	stop := o.stop
+	o.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
+}
+
+// text says an event in words.
+func (o *output) text(e event.Event) {
+	switch e := e.(type) {
+	case event.Text:
+		o.endReasoning()
+		if !o.quiet {
+			s := clean.Clean(e.Text)
+			_, err := io.WriteString(o.out, s)
+			o.wrote(err)
+			o.open = s != "" && !strings.HasSuffix(s, "\n")
+		}
+	case event.Reasoning:
+		if !o.mind {
+			o.say("The model thinks:")
+		}
+		o.mind = true
+		fmt.Fprint(o.err, clean.Clean(e.Text))
+	case event.Server:
+		o.server(e)
+	case event.Call:
+		o.say(fmt.Sprintf("Call %s, record %d: %s on %s with %s", e.ID, e.Record, clean.Reveal(e.Tool), clean.Reveal(e.Server), clean.Reveal(e.Arguments)))
+	case event.Decision:
+		o.say(decisionText(e))
+	case event.Progress:
+		o.say(progressText(e))
+	case event.Elicitation:
+		o.say(fmt.Sprintf("The server %s asked a question: %s", clean.Reveal(e.Server), e.Action))
+	case event.Sampling:
+		o.say(fmt.Sprintf("The server %s asked for the model: %s", clean.Reveal(e.Server), e.Action))
+	case event.Result:
+		o.say(resultSummary(e))
+		if !o.quiet {
+			o.block(short(resultText(e.Content, e.Structured), e.Record))
+		}
+	case event.Notice:
+		o.say("Notice: " + clean.Clean(e.Message))
+	case event.Turn:
+		o.endLine()
+		if e.State != "finished" {
+			o.say(turnText(e))
+		}
+	}
+}
+
+// server says what has become of a server; why one failed is said by a notice.
+func (o *output) server(e event.Server) {
+	switch e.State {
+	case "ready":
+		o.say(fmt.Sprintf("Server %s is ready: protocol %s, %d tools", clean.Reveal(e.Server), clean.Line(e.Protocol, 40), e.Tools))
+	case "stopped":
+		o.say(fmt.Sprintf("Server %s has stopped", clean.Reveal(e.Server)))
+	}
+}
+
+func decisionText(e event.Decision) string {
+	s := fmt.Sprintf("  %s by %s", e.Decision, e.By)
+	switch e.Decision {
+	case "expired":
+		s = "  nobody answered in time: not sent"
+	case "withdrawn":
+		s = "  not sent: what was shown is no longer current"
+	case "denied":
+		s += ": not sent"
+	}
+	if e.Reason != "" {
+		s += " (" + clean.Clean(e.Reason) + ")"
+	}
+	return s
+}
+
+func progressText(e event.Progress) string {
+	s := fmt.Sprintf("  %g", e.Progress)
+	if e.Total > 0 {
+		s += fmt.Sprintf(" of %g", e.Total)
+	}
+	if e.Message != "" {
+		s += " " + clean.Line(e.Message, 300)
+	}
+	return s
+}
+
+func resultSummary(e event.Result) string {
+	s := fmt.Sprintf("  %s after %.3f s (record %d)", e.Outcome, e.Seconds, e.Record)
+	switch e.Effect {
+	case "unknown":
+		s += "; it may or may not have happened"
+	case "none":
+		s += "; nothing was done"
+	}
+	if e.Reason != "" {
+		s += ": " + clean.Clean(e.Reason)
+	}
+	return s
+}
+
+func short(text string, record int64) string {
+	r := []rune(text)
+	if len(r) <= shownResult {
+		return text
+	}
+	return fmt.Sprintf("%s…\n(%d characters in all: steward journal show %d)\n", string(r[:shownResult]), len(r), record)
+}
+
+func turnText(e event.Turn) string {
+	switch e.State {
+	case "stopped":
+		return "The turn was stopped."
+	case "interrupted":
+		return "The answer was interrupted: " + orWords(e.Error, "the endpoint ended it early.")
+	}
+	return "The turn failed: " + orWords(e.Error, "no reason is known.")
+}
+
+func orWords(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return clean.Clean(s)
+}
+
+// say writes lines of the program's own to err.
+func (o *output) say(s string) {
+	o.endReasoning()
+	if o.same && o.open {
+		o.open = false
+		fmt.Fprintln(o.err)
+	}
+	fmt.Fprintln(o.err, s)
+}
+
+// block writes text from outside to err, every line of it marked, so that none can pass
+// for one of the program's own.
+func (o *output) block(s string) {
+	if s == "" {
+		return
+	}
+	for _, line := range strings.Split(strings.TrimRight(s, "\n"), "\n") {
+		fmt.Fprintln(o.err, "    | "+line)
+	}
+}
+
+func (o *output) endReasoning() {
+	if o.mind {
+		o.mind = false
+		fmt.Fprintln(o.err)
+	}
+}
+
+// endLine ends a started line of the answer.
+func (o *output) endLine() {
+	o.endReasoning()
+	if o.open {
+		o.open = false
+		_, err := fmt.Fprintln(o.out)
+		o.wrote(err)
+	}
+}
