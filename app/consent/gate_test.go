@@ -194,6 +194,7 @@ func TestGrantsHoldUntilTheyAreRevokedOrTheDefinitionChanges(t *testing.T) {
 	}
 	expect(t, r.now(r.callIn("c_2", "t_2", conn, "echo", `{"text":"2"}`), conn), Allowed, "grant:"+grants[0].ID, "ok", "done")
 	expect(t, r.now(r.call(conn, "add", `{}`), conn), Expired, byExpiry, "expired", "none") // another tool asks
+	expect(t, r.now(r.call(conn, "echo", `{"text":"a","text":"b"}`), conn), Expired, byExpiry, "expired", "none")
 
 	change := r.call(conn, "redefines", `{}`)
 	out = r.run(ctx, change, conn, Limits{})
