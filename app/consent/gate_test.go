@@ -194,6 +194,7 @@ func TestGrantsHoldUntilTheyAreRevokedOrTheDefinitionChanges(t *testing.T) {
 	}
 	expect(t, r.now(r.callIn("c_2", "t_2", conn, "echo", `{"text":"2"}`), conn), Allowed, "grant:"+grants[0].ID, "ok", "done")
 	expect(t, r.now(r.call(conn, "add", `{}`), conn), Expired, byExpiry, "expired", "none") // another tool asks
+	expect(t, r.now(r.call(conn, "echo", `{"text":"a","text":"b"}`), conn), Expired, byExpiry, "expired", "none")
 
 	change := r.call(conn, "redefines", `{}`)
 	out = r.run(ctx, change, conn, Limits{})
@@ -325,9 +326,9 @@ func TestStopEndsAWaitingCallWithoutSendingIt(t *testing.T) {
 func TestStopEndsARunningCallAtOnceAndRecordsALateAnswer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, allow)
-	conn, received := r.server("s")
+	conn, received := r.server("s", "--step", "tool:tardy=@sleep 100ms", "--step", "tool:tardy=@text too late")
 	ctx, cancel := context.WithCancel(context.Background())
-	out := r.run(ctx, r.call(conn, "late", `{}`), conn, Limits{})
+	out := r.run(ctx, r.call(conn, "tardy", `{}`), conn, Limits{})
 	for len(received()) == 0 {
 		time.Sleep(time.Millisecond)
 	}
