@@ -14,7 +14,6 @@ import (
 	"steward/storage"
 )
 
-
 // filled is a folder with a small journal of every kind of event, closed.
 func filled(t testing.TB) string {
 	t.Helper()
