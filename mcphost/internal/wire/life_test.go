@@ -576,7 +576,9 @@ func TestServerThatClosesItsInput(t *testing.T) {
 	t.Parallel()
 	var s *session
 	var err error
-	soon(t, "Connect", func() { s, err = open(t, setup{program: "/bin/sh"}, "-c", "exec <&-; trap '' TERM; while :; do sleep 100; done") })
+	soon(t, "Connect", func() {
+		s, err = open(t, setup{program: "/bin/sh"}, "-c", "exec <&-; trap '' TERM; while :; do sleep 100; done")
+	})
 	var exit *ExitError
 	if err == nil || !errors.As(s.stdio.Err(), &exit) || exit.Ending != "closed its standard input" {
 		t.Errorf("%v, %v", err, s.stdio.Err())
