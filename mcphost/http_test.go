@@ -243,7 +243,9 @@ func TestHTTPLimits(t *testing.T) {
 		fmt.Fprint(z, `"}]}}`)
 	}), nil)
 	h, _ := trial.Host(t, mcphost.Options{})
-	c := trial.Connect(t, h, config(s))
+	cfg := config(s)
+	cfg.ToolTimeout = time.Minute
+	c := trial.Connect(t, h, cfg)
 	if r := callEcho(t, c, "echo"); r.Outcome != send.Unknown || !strings.Contains(r.Reason, "64 MiB") {
 		t.Errorf("%s: %s", r.Outcome, r.Reason)
 	}
