@@ -60,7 +60,7 @@ func (g *Gate) standing(ctx context.Context, c Call) (decision, error) {
 	case Allow:
 		return decision{word: Allowed, by: byFlag}, nil
 	case Deny:
-		return decision{word: Denied, by: byFlag, reason: "nobody is there to approve calls, and the settings refuse them"}, nil
+		return decision{word: Denied, by: byFlag, reason: "calls are refused by the settings in force"}, nil
 	}
 	return decision{}, nil
 }

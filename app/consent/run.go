@@ -223,6 +223,8 @@ func (r *run) unwritten(err error) (Outcome, error) {
 	}
 	if r.entry != nil {
 		o.Record = r.entry.Number()
+		// The journal keeps an outcome that it cannot write yet and tries again.
+		err = errors.Join(err, r.entry.Outcome(r.log, journal.Outcome{Outcome: o.Outcome, Effect: o.Effect, Reason: o.Reason}))
 	}
 	o.Text = textFor(o)
 	r.publish(o)
@@ -348,6 +350,9 @@ func (r *run) send(exact []byte, receipt *journal.Receipt) (Outcome, error) {
 	}
 	if res.Outcome == journal.OK || res.Outcome == journal.ToolError {
 		o.Text = c.text
+	}
+	for _, note := range res.Notes {
+		g.notice(r.call.Conversation(), "odd_result", r.call.Server(), g.line(note))
 	}
 	return r.end(o, res.Raw)
 }
