@@ -93,7 +93,7 @@ func (tx *Tx) PutMessage(m Message) error {
 // unless a reader was in the middle of a query; then it leaves soon after.
 func (tx *Tx) DeleteConversation(id string) error {
 	const doing = "deleting a conversation"
-	tx.frees = true
+	tx.frees = append(tx.frees, id)
 	var n int64
 	if err := tx.one(doing, "SELECT n FROM conversation WHERE id = ?", []any{id}, &n); err != nil {
 		if errors.Is(err, ErrNotFound) {
@@ -102,6 +102,12 @@ func (tx *Tx) DeleteConversation(id string) error {
 		return err
 	}
 	tx.scrub = true
+	if err := tx.do(doing, "INSERT INTO meta(key, value) VALUES('erasing', x'01') ON CONFLICT DO NOTHING"); err != nil {
+		return err
+	}
+	if err := tx.do(doing, "INSERT INTO erasure(conversation, time) VALUES(?, ?) ON CONFLICT DO NOTHING", id, stamp(tx.db.now())); err != nil {
+		return err
+	}
 	for _, q := range []struct {
 		sql string
 		arg any

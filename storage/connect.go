@@ -46,42 +46,29 @@ var settings = []struct {
 // place of sql.Register, which would leave a global behind.
 type connector struct {
 	driver *sqlite3.SQLiteDriver
-	// source gives the name for the next connection, and a function that says
-	// when that connection must not be used any more (nil: never).
-	source func() (dsn string, stale func() bool)
+	// source names the file for the next connection.
+	source func() origin
 }
 
-func newConnector(source func() (string, func() bool)) *connector {
+// origin is one way of naming the file, and another to use where the file
+// cannot be read by the first ("" for none).
+type origin struct{ dsn, instead string }
+
+func fixed(dsn string) func() origin { return func() origin { return origin{dsn: dsn} } }
+
+func newConnector(source func() origin) *connector {
 	return &connector{driver: &sqlite3.SQLiteDriver{ConnectHook: configure}, source: source}
 }
 
 func (c *connector) Driver() driver.Driver { return c.driver }
 
 func (c *connector) Connect(context.Context) (driver.Conn, error) {
-	dsn, stale := c.source()
-	opened, err := c.driver.Open(dsn)
-	if err != nil {
-		return nil, err
+	from := c.source()
+	conn, err := c.driver.Open(from.dsn)
+	if err != nil && from.instead != "" { // configure has read the file
+		conn, err = c.driver.Open(from.instead)
 	}
-	conn, ok := opened.(*sqlite3.SQLiteConn)
-	if !ok {
-		return nil, fmt.Errorf("the SQLite driver gave a %T", opened)
-	}
-	return &connection{SQLiteConn: conn, stale: stale}, nil
-}
-
-// connection is a driver connection that can go out of date.
-type connection struct {
-	*sqlite3.SQLiteConn
-	stale func() bool
-}
-
-// ResetSession is asked by database/sql before a connection is used again.
-func (c *connection) ResetSession(context.Context) error {
-	if c.stale != nil && c.stale() {
-		return driver.ErrBadConn
-	}
-	return nil
+	return conn, err
 }
 
 // configure sets and asserts the settings of a new connection.
@@ -146,11 +133,12 @@ func fileURI(path string, query string) string {
 	return "file://" + escaped + "?" + query
 }
 
-// openHandle opens a pool of at most size connections and tries the first.
-func openHandle(ctx context.Context, c *connector, size int) (*sql.DB, error) {
+// openHandle opens a pool of at most size connections, of which idle are kept,
+// and tries the first.
+func openHandle(ctx context.Context, c *connector, size, idle int) (*sql.DB, error) {
 	handle := sql.OpenDB(c)
 	handle.SetMaxOpenConns(size)
-	handle.SetMaxIdleConns(size)
+	handle.SetMaxIdleConns(idle)
 	if err := handle.PingContext(ctx); err != nil {
 		_ = handle.Close() // the ping's error says more
 		return nil, err

@@ -121,7 +121,7 @@ func (db *DB) openToRead(ctx context.Context, steps []migration) error {
 	if err := db.reader.prepare(); err != nil {
 		return err
 	}
-	if db.read, err = openHandle(ctx, newConnector(db.reader.source), readers); err != nil {
+	if db.read, err = openHandle(ctx, newConnector(db.reader.source), readers, 0); err != nil {
 		return explain("opening the data file", db.path, err)
 	}
 	return db.loadMeta(ctx)
@@ -160,7 +160,7 @@ func (db *DB) openToWrite(ctx context.Context, steps []migration) error {
 		return err
 	}
 	dsn := fileURI(db.path, "mode=ro")
-	db.read, err = openHandle(ctx, newConnector(func() (string, func() bool) { return dsn, nil }), readers)
+	db.read, err = openHandle(ctx, newConnector(fixed(dsn)), readers, readers)
 	if err != nil {
 		return explain("opening the data file", db.path, err)
 	}

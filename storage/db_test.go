@@ -191,7 +191,7 @@ func TestEveryConnectionHasTheSettings(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(dir, fileName)
 	for _, mode := range []string{"mode=rw", "mode=ro", "mode=ro&immutable=1"} {
-		handle := sql.OpenDB(newConnector(func() (string, func() bool) { return fileURI(path, mode), nil }))
+		handle := sql.OpenDB(newConnector(fixed(fileURI(path, mode))))
 		for range 20 {
 			conn, err := handle.Conn(ctx)
 			if err != nil {

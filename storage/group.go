@@ -18,12 +18,9 @@ func (w *writer) group(batch []*job) {
 		if again := w.transaction([]*job{j}); len(again) > 0 {
 			w.freeAndRetry(j)
 		}
-		if w.scrub {
-			w.tryScrub()
-		}
 	}
-	if w.scrub && len(rerun) == 0 {
-		w.tryScrub()
+	if w.scrub != erasingNothing && w.quickToErase() {
+		w.erase()
 	}
 	for _, j := range batch {
 		if j.done != nil {
@@ -34,17 +31,51 @@ func (w *writer) group(batch []*job) {
 	}
 }
 
-// freeAndRetry gives the ballast up for a job that makes room.
+// freeAndRetry is for a job that deletes, on a full disk. SQLite needs room in
+// the WAL for all that it deletes; so the ballast is given up, and what can be
+// deleted in small steps goes first.
 func (w *writer) freeAndRetry(j *job) {
-	if !j.frees || !errors.Is(j.err, ErrFull) {
+	if len(j.frees) == 0 || !errors.Is(j.err, ErrFull) {
 		return
 	}
-	freed, err := dropBallast(w.db.dir)
-	if err != nil {
+	if _, err := dropBallast(w.db.dir); err != nil {
 		w.report(err)
 	}
-	if freed {
-		w.transaction([]*job{j})
+	reason := j.err
+	for _, id := range j.frees {
+		if err := w.deleteInSteps(id); err != nil {
+			w.report(err)
+		}
+	}
+	w.transaction([]*job{j})
+	if j.err != nil && !errors.Is(j.err, ErrFull) {
+		j.err = errors.Join(j.err, reason)
+	}
+}
+
+// deleteInSteps deletes the messages of a conversation, the oldest first, and
+// folds the WAL into the file after each few.
+func (w *writer) deleteInSteps(conversation string) error {
+	const some = "SELECT seq FROM message WHERE conversation = ? ORDER BY seq LIMIT 4"
+	for {
+		if _, err := w.truncateWAL(context.Background()); err != nil {
+			return explain("making room", w.db.path, err)
+		}
+		var left int64
+		step := &job{fn: func(tx *Tx) error {
+			if err := tx.do("making room", "DELETE FROM message_search WHERE docid IN ("+some+")", conversation); err != nil {
+				return err
+			}
+			gone, err := tx.exec("making room", "DELETE FROM message WHERE seq IN ("+some+")", conversation)
+			if err == nil {
+				left, err = gone.RowsAffected()
+			}
+			return err
+		}}
+		w.transaction([]*job{step})
+		if step.err != nil || left == 0 {
+			return step.err
+		}
 	}
 }
 
@@ -80,7 +111,7 @@ func (w *writer) transaction(batch []*job) (lost []*job) {
 	}
 	for _, j := range ran {
 		if j.err == nil && j.scrub {
-			w.scrub = true
+			w.scrub = erasingPages
 		}
 	}
 	return nil
@@ -136,7 +167,7 @@ func (w *writer) runOne(j *job, shared bool) error {
 func (w *writer) outside() bool {
 	gone := false
 	err := w.conn.Raw(func(c any) error {
-		own, ok := c.(*connection)
+		own, ok := c.(*sqlite3.SQLiteConn)
 		if !ok {
 			return fmt.Errorf("unexpected connection %T", c)
 		}
@@ -215,44 +246,4 @@ func (w *writer) discard() {
 	_ = w.conn.Raw(func(any) error { return driver.ErrBadConn }) // that is the way to say it to database/sql
 	_ = w.conn.Close()                                           // gives the same error again
 	w.conn = nil
-}
-
-// tryScrub folds the WAL into the file and empties it. A reader in the middle
-// of a query prevents it; the writer then tries again later.
-func (w *writer) tryScrub() {
-	if w.conn == nil {
-		return
-	}
-	done, err := w.truncateWAL(context.Background())
-	if err != nil {
-		w.report(explain("erasing deleted text from the log of the data file", w.db.path, err))
-		w.scrub = !isFull(err) // it would only be said again and again
-		return
-	}
-	if done {
-		w.scrub = false
-		if err := placeBallast(w.db.dir); err != nil {
-			w.report(err)
-		}
-		if err := removeBackups(w.db.dir); err != nil {
-			w.report(err)
-		}
-	}
-}
-
-// truncateWAL says whether it could; readers are waited for only briefly.
-func (w *writer) truncateWAL(ctx context.Context) (bool, error) {
-	if w.conn == nil {
-		return false, nil
-	}
-	if _, err := w.conn.ExecContext(ctx, "PRAGMA busy_timeout=100"); err != nil {
-		return false, err
-	}
-	var busy, pages, moved int
-	err := w.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
-	_, back := w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout=%d", busyMillis))
-	if err = errors.Join(err, back); isBusy(err) {
-		return false, nil
-	}
-	return err == nil && busy == 0, err
 }

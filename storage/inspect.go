@@ -67,32 +67,37 @@ func look(dir string) (presence, int64, error) {
 	return found, 0, nil
 }
 
-// source chooses how a reader without the lock opens the file so that nothing
-// in the folder is made or changed:
-//
-//   - WAL and shared memory are there: a writer is at work or was killed. With
-//     readonly_shm SQLite joins the one, or builds the index of the WAL in its
-//     own memory after the other.
-//   - no WAL, or an empty one: the file is complete; immutable keeps SQLite
-//     from making its two side files. Such a connection is given up as soon as
-//     a writer appears.
-//   - a WAL alone (a copied folder, a read-only medium): the index cannot be
-//     made here, so both files are read from a private copy.
+// reader chooses how a reader without the lock opens the file so that nothing
+// in the folder is made or changed.
 type reader struct {
 	dir string
 	// copied is the private folder, "" while none was needed.
 	copied string
 }
 
-func (r *reader) source() (string, func() bool) {
+// source, for the next connection:
+//
+//   - WAL and shared memory are there: a writer was killed, or is at work. With
+//     readonly_shm SQLite builds the index of the WAL in its own memory after
+//     the one, and joins the other where it can. Where the live writer has left
+//     no mark that a reader could share, the reader must set one, in the shared
+//     memory that is there.
+//   - no WAL, or an empty one: the file is complete; immutable keeps SQLite
+//     from making its two side files.
+//   - a WAL alone (a copied folder, a read-only medium): the index cannot be
+//     made here, so both files are read from a private copy.
+//
+// What is right changes when a writer comes or goes, so no connection outlives
+// its query or snapshot.
+func (r *reader) source() origin {
 	path := filepath.Join(r.dir, fileName)
 	if r.copied != "" {
-		return fileURI(filepath.Join(r.copied, fileName), "mode=ro"), nil
+		return origin{dsn: fileURI(filepath.Join(r.copied, fileName), "mode=ro")}
 	}
 	if walInUse(path) {
-		return fileURI(path, "mode=ro&readonly_shm=1"), nil
+		return origin{dsn: fileURI(path, "mode=ro&readonly_shm=1"), instead: fileURI(path, "mode=ro")}
 	}
-	return fileURI(path, "mode=ro&immutable=1"), func() bool { return walInUse(path) }
+	return origin{dsn: fileURI(path, "mode=ro&immutable=1")}
 }
 
 func walInUse(path string) bool {
@@ -155,7 +160,7 @@ func inspect(ctx context.Context, dir string, size int64, steps []migration) (fo
 	if err := r.prepare(); err != nil {
 		return found, err
 	}
-	handle, err := openHandle(ctx, newConnector(r.source), 1)
+	handle, err := openHandle(ctx, newConnector(r.source), 1, 1)
 	if err != nil {
 		return found, errors.Join(explain("opening the data file", path, err), r.close())
 	}
@@ -201,7 +206,7 @@ func inspect(ctx context.Context, dir string, size int64, steps []migration) (fo
 // compareSchema refuses a file with other tables, triggers or views than the
 // steps make: a trigger of somebody else's would act in our name.
 func compareSchema(ctx context.Context, file queryer, path string, steps []migration) (err error) {
-	memory, err := openHandle(ctx, newConnector(func() (string, func() bool) { return ":memory:", nil }), 1)
+	memory, err := openHandle(ctx, newConnector(fixed(":memory:")), 1, 1)
 	if err != nil {
 		return fmt.Errorf("comparing the data file's schema: %w", err)
 	}
@@ -260,7 +265,7 @@ func schemaOf(ctx context.Context, q queryer) (map[string]string, error) {
 
 // plainTables are those whose every page is checked at opening; the search
 // tables can be made anew from them.
-var plainTables = []string{"meta", "setting", "conversation", "message", "pin", "grants", "rule", "event", "body", "record"}
+var plainTables = []string{"meta", "setting", "conversation", "message", "pin", "grants", "rule", "event", "body", "erasure", "record"}
 
 func checkTables(ctx context.Context, q queryer, path string) error {
 	for _, table := range plainTables {

@@ -22,7 +22,7 @@ func migrate(ctx context.Context, db *DB, version int, steps []migration) (err e
 		return nil
 	}
 	dsn := fileURI(db.path, "mode=rw")
-	handle, err := openHandle(ctx, newConnector(func() (string, func() bool) { return dsn, nil }), 1)
+	handle, err := openHandle(ctx, newConnector(fixed(dsn)), 1, 1)
 	if err != nil {
 		return explain("opening the data file", db.path, err)
 	}
@@ -73,7 +73,7 @@ func backUp(ctx context.Context, db *DB, handle *sql.DB, version int) error {
 
 func checkBackup(ctx context.Context, path string, version int) (err error) {
 	dsn := fileURI(path, "mode=ro&immutable=1")
-	handle, err := openHandle(ctx, newConnector(func() (string, func() bool) { return dsn, nil }), 1)
+	handle, err := openHandle(ctx, newConnector(fixed(dsn)), 1, 1)
 	if err != nil {
 		return err
 	}

@@ -111,6 +111,11 @@ var released = []migration{{does: "the first schema", sql: []string{
 		bytes BLOB NOT NULL,
 		erased INTEGER NOT NULL
 	) STRICT`,
+	// The conversations that were erased, by id: only their bodies may be.
+	`CREATE TABLE erasure(
+		conversation TEXT PRIMARY KEY,
+		time INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID`,
 	`CREATE TABLE record(
 		n INTEGER PRIMARY KEY,
 		kind TEXT NOT NULL,

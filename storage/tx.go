@@ -20,8 +20,8 @@ type Tx struct {
 	dead bool
 	// scrub: text was erased, and must leave the search index and the WAL too.
 	scrub bool
-	// frees: the transaction makes room, so on a full disk the ballast is its.
-	frees bool
+	// frees are the conversations it deletes, which makes room.
+	frees []string
 }
 
 // run calls fn, turns its panic into an error, and finishes the erasing.

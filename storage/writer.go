@@ -32,8 +32,9 @@ type job struct {
 	done  chan error // nil for Later
 	state atomic.Int32
 
-	err          error
-	scrub, frees bool
+	err   error
+	scrub bool     // as of its Tx
+	frees []string // as of its Tx
 }
 
 // begin marks a job as begun, unless its caller has left. A job can begin more
@@ -59,13 +60,13 @@ type writer struct {
 	ended  chan struct{}
 	result error // of the last steps, for close
 
-	scrub   bool      // erased text may still stand in the WAL
+	scrub   erasing   // what is left to do until erased text is gone
 	leaving time.Time // when close was first kept waiting
 }
 
 func startWriter(ctx context.Context, db *DB) (*writer, error) {
 	dsn := fileURI(db.path, "mode=rw&_stmt_cache_size=64")
-	handle, err := openHandle(ctx, newConnector(func() (string, func() bool) { return dsn, nil }), 1)
+	handle, err := openHandle(ctx, newConnector(fixed(dsn)), 1, 1)
 	if err != nil {
 		return nil, explain("opening the data file", db.path, err)
 	}
@@ -100,6 +101,13 @@ func (w *writer) prepare(ctx context.Context) error {
 	w.conn = conn
 	if _, err := w.truncateWAL(ctx); err != nil && !isFull(err) {
 		return errors.Join(err, conn.Close())
+	}
+	var pending bool
+	if err := conn.QueryRowContext(ctx, "SELECT EXISTS(SELECT 1 FROM meta WHERE key = 'erasing')").Scan(&pending); err != nil {
+		return errors.Join(err, conn.Close())
+	}
+	if pending { // begun by a run that was killed
+		w.scrub = erasingPages
 	}
 	return nil
 }
@@ -203,10 +211,8 @@ func (w *writer) run() {
 			break
 		}
 		w.group(batch)
-		if w.scrub {
-			w.tryScrub()
-		}
 	}
+	w.erase()
 	_, err := w.truncateWAL(context.Background())
 	if isFull(err) {
 		err = nil // what is committed stays in the WAL and is read from there
@@ -237,7 +243,7 @@ func (w *writer) next() ([]*job, bool) {
 		} else if w.closed {
 			w.mu.Unlock()
 			return nil, false
-		} else if w.scrub {
+		} else if w.scrub != erasingNothing {
 			timer = time.NewTimer(laterDelay)
 			wait = timer.C
 		}
@@ -250,10 +256,16 @@ func (w *writer) next() ([]*job, bool) {
 		if timer != nil {
 			timer.Stop()
 		}
-		if w.scrub {
-			w.tryScrub()
+		if w.idle() {
+			w.erase()
 		}
 	}
+}
+
+func (w *writer) idle() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.queue) == 0 && !w.closed
 }
 
 func (w *writer) takeLocked() []*job {
