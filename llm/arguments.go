@@ -17,46 +17,48 @@ const maxArguments = 4 << 20
 const resend = " Nothing was run. Send the whole call again with one complete JSON object."
 
 // completeObject turns what a model wrote for arguments into compact JSON. If
-// that is not one strictly complete JSON object which every reader reads alike
-// (RFC 8259; no repeated names, numbers within a double's range, proper
-// Unicode: the rules of RFC 7493), it says why, for the model. Nothing is mended.
+// that is not one strictly complete JSON object (RFC 8259) of proper Unicode and
+// of numbers within a double's range (RFC 7493), it says why, for the model.
+// Nothing is mended. A name that stands in one object twice is kept: what the
+// person sees and what the server gets are the same bytes. repeated names the
+// first such one.
 //
 // Missing arguments are {} unless the answer was cut, where nobody can know
 // what would have come.
-func completeObject(raw string, cut bool) (compact, problem string) {
+func completeObject(raw string, cut bool) (compact, repeated, problem string) {
 	switch strings.TrimSpace(raw) {
 	case "", "null":
 		if cut {
-			return "", "The answer reached its length limit before the arguments of this call came." + resend
+			return "", "", "The answer reached its length limit before the arguments of this call came." + resend
 		}
-		return "{}", ""
+		return "{}", "", ""
 	}
 	if len(raw) > maxArguments {
-		return "", fmt.Sprintf("The arguments are longer than %d bytes.", maxArguments) + resend
+		return "", "", fmt.Sprintf("The arguments are longer than %d bytes.", maxArguments) + resend
 	}
 	if !utf8.ValidString(raw) {
-		return "", "The arguments are not valid UTF-8." + resend
+		return "", "", "The arguments are not valid UTF-8." + resend
 	}
 	b := []byte(raw)
 	value, err := whole(b)
 	switch {
 	case errors.Is(err, errJSONEnd) && cut:
-		return "", "The answer reached its length limit and the arguments of this call were cut." + resend
+		return "", "", "The answer reached its length limit and the arguments of this call were cut." + resend
 	case errors.Is(err, errJSONEnd):
-		return "", "The arguments were cut: they are not complete JSON." + resend
+		return "", "", "The arguments were cut: they are not complete JSON." + resend
 	case err != nil:
-		return "", "The arguments are not valid JSON: " + err.Error() + "." + resend
+		return "", "", "The arguments are not valid JSON: " + err.Error() + "." + resend
 	case value[0] != '{':
-		return "", "The arguments are " + kindOf(value) + ", not a JSON object." + resend
+		return "", "", "The arguments are " + kindOf(value) + ", not a JSON object." + resend
 	}
-	if _, err := strictValue(value, 0, 0); err != nil {
-		return "", "The arguments are not usable: " + err.Error() + "." + resend
+	if _, err := strictValue(value, 0, 0, &repeated); err != nil {
+		return "", "", "The arguments are not usable: " + err.Error() + "." + resend
 	}
 	var out bytes.Buffer
 	if err := json.Compact(&out, value); err != nil {
-		return "", "The arguments are not valid JSON: " + err.Error() + "." + resend
+		return "", "", "The arguments are not valid JSON: " + err.Error() + "." + resend
 	}
-	return out.String(), ""
+	return out.String(), repeated, ""
 }
 
 func kindOf(value []byte) string {
@@ -73,8 +75,9 @@ func kindOf(value []byte) string {
 	return "a number"
 }
 
-// strictValue checks, in valid JSON, what the grammar leaves open.
-func strictValue(b []byte, i, depth int) (int, error) {
+// strictValue checks, in valid JSON, what the grammar leaves open, and notes the
+// first repeated name.
+func strictValue(b []byte, i, depth int, repeated *string) (int, error) {
 	switch b[i] {
 	case '{':
 		seen := map[string]bool{}
@@ -83,14 +86,14 @@ func strictValue(b []byte, i, depth int) (int, error) {
 				return i, errors.New("a name holds half of a Unicode surrogate pair")
 			}
 			name := unquote(key)
-			if seen[name] {
-				return i, fmt.Errorf("the name %s stands in one object twice", key)
+			if seen[name] && *repeated == "" {
+				*repeated = string(key)
 			}
 			seen[name] = true
-			return strictValue(b, i, depth)
+			return strictValue(b, i, depth, repeated)
 		})
 	case '[':
-		return eachItem(b, i, depth, func(i, depth int) (int, error) { return strictValue(b, i, depth) })
+		return eachItem(b, i, depth, func(i, depth int) (int, error) { return strictValue(b, i, depth, repeated) })
 	}
 	end, err := skipValue(b, i, depth)
 	if err != nil {

@@ -33,7 +33,8 @@ type building struct {
 type assembler struct {
 	known   map[string]bool // names of the tools offered
 	calls   []*building
-	dropped int // calls beyond maxCalls, or with arguments and no name
+	dropped int      // calls beyond maxCalls, or with arguments and no name
+	twice   []string // names that stand in one object twice, in words
 }
 
 func newAssembler(tools []Tool) *assembler {
@@ -202,7 +203,11 @@ func (a *assembler) finish(cut bool) []ToolCall {
 		case c.badText:
 			t.Problem = "The arguments are not valid Unicode text." + resend
 		default:
-			t.Arguments, t.Problem = completeObject(raw, cut && i == len(a.calls)-1)
+			var twice string
+			t.Arguments, twice, t.Problem = completeObject(raw, cut && i == len(a.calls)-1)
+			if twice != "" {
+				a.twice = append(a.twice, fmt.Sprintf("%s in the arguments of %s", twice, name))
+			}
 		}
 		if t.ID == "" || used[t.ID] {
 			t.ID = "call_" + rand.Text()[:24]

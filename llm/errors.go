@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -366,6 +367,9 @@ func keep(body []byte) string {
 // networkError explains why no answer came.
 func networkError(where string, err error) *Error {
 	e := &Error{Kind: KindNetwork, Retryable: true, cause: err}
+	if u := (*url.Error)(nil); errors.As(err, &u) {
+		err = u.Err // the method and path say nothing to a person
+	}
 	var (
 		dns       *net.DNSError
 		authority x509.UnknownAuthorityError
@@ -381,7 +385,7 @@ func networkError(where string, err error) *Error {
 	case errors.As(err, &authority), errors.As(err, &host), errors.As(err, &invalid), errors.As(err, &verify):
 		e.Retryable = false
 		e.Message = fmt.Sprintf("The certificate of %s is not trusted, so nothing was sent (%s). Use an address with a valid certificate.", where, firstLines(err.Error()))
-	case errors.As(err, &record):
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		e.Retryable = false
 		e.Message = fmt.Sprintf("%s does not speak https. If it is a server on this machine, write http:// in the base URL.", where)
 	case errors.Is(err, syscall.ECONNREFUSED):

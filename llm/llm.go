@@ -145,7 +145,7 @@ type UsageEvent Usage
 
 // Warning is something a person may want to know. Kind is one of
 // "empty_answer", "content_filter", "cut", "replacement_character",
-// "call_dropped", "adapted", "noise".
+// "repeated_name", "call_dropped", "adapted".
 type Warning struct{ Kind, Message string }
 
 func (TextDelta) event()      {}

@@ -100,7 +100,7 @@ func adaptations() []adaptation {
 		{regexp.MustCompile(`reasoning_content`),
 			func(p *profile) bool { return turnOn(&p.reasoningBack) },
 			"The endpoint wants its reasoning back; it was sent again with it."},
-		{regexp.MustCompile(`(?i)tool.?call.?id.*(length|9|alphanumeric|a-zA-Z0-9|invalid|match)|\{9\}`),
+		{regexp.MustCompile(`(?i)(tool.?call.?id|tool_calls\S*\.id).{0,80}(length|9|alphanumeric|a-zA-Z0-9|invalid|match|format|pattern)|(invalid|malformed|bad).{0,40}tool.?call.?id|\{9\}`),
 			func(p *profile) bool { return turnOn(&p.shortIDs) },
 			"The endpoint takes only short tool call ids; the request was sent again with those."},
 		{regexp.MustCompile(`stream_options`),

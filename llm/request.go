@@ -120,14 +120,14 @@ func (w *writer) messages(list []Message) {
 		switch m.Role {
 		case RoleAssistant:
 			w.assistant(m)
-		case RoleUser:
-			w.begin(RoleUser)
-			w.content(m.Text, m.Images)
-			w.raw(`}`)
-		default:
+		case RoleSystem:
 			w.begin(RoleSystem)
 			w.raw(`,"content":`)
 			w.text(m.Text)
+			w.raw(`}`)
+		default:
+			w.begin(RoleUser)
+			w.content(m.Text, m.Images)
 			w.raw(`}`)
 		}
 	}
@@ -184,7 +184,7 @@ func (w *writer) assistant(m Message) {
 			w.text(wire)
 			w.raw(`,"type":"function","function":{"name":`)
 			w.text(wireName(c.Name))
-			args, problem := completeObject(c.Arguments, false)
+			args, _, problem := completeObject(c.Arguments, false)
 			if problem != "" {
 				args = "{}" // the tool message says what was wrong
 			}

@@ -143,7 +143,6 @@ func (f *reframer) whole(err error) {
 		f.err = io.EOF // nothing of an answer: the caller says so
 		return
 	}
-	f.x.whole = true
 	f.value(value)
 	if f.err == nil && f.x.sawChoice {
 		f.finish()

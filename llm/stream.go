@@ -276,6 +276,9 @@ func (a *attempt) finish() {
 		warn("call_dropped", fmt.Sprintf("The model made %d tool calls where none were allowed; they were dropped.", len(a.answer.Calls)))
 		a.answer.Calls = nil
 	}
+	if len(a.calls.twice) > 0 && len(a.answer.Calls) > 0 {
+		warn("repeated_name", "A name stands in one object twice, and servers differ in which value they take: "+strings.Join(a.calls.twice, "; ")+".")
+	}
 	if a.replaced && len(a.answer.Calls) > 0 {
 		warn("replacement_character", "The model server put replacement characters (U+FFFD) into the arguments of a tool call: part of a text, perhaps of a file name, was lost.")
 	}

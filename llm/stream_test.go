@@ -69,10 +69,11 @@ func TestToolCalls(t *testing.T) {
 		"an array":               {[]sm.Part{d(0, "c1", "write", `[1,2]`), fin("tool_calls")}, `write !`},
 		"two objects":            {[]sm.Part{d(0, "c1", "write", `{"a":1}{"a":2}`), fin("tool_calls")}, `write !`},
 		"trailing text":          {[]sm.Part{d(0, "c1", "write", `{"a":1} ok`), fin("tool_calls")}, `write !`},
-		"name twice":             {[]sm.Part{d(0, "c1", "write", `{"a":{"b":1,"\u0062":2}}`), fin("tool_calls")}, `write !`},
+		"name twice":             {[]sm.Part{d(0, "c1", "write", `{"a": {"b":1,"\u0062":2}}`), fin("tool_calls")}, `write {"a":{"b":1,"\u0062":2}}`},
 		"NaN":                    {[]sm.Part{d(0, "c1", "write", `{"a":NaN}`), fin("tool_calls")}, `write !`},
 		"1e400":                  {[]sm.Part{d(0, "c1", "write", `{"a":[1e400]}`), fin("tool_calls")}, `write !`},
 		"half a surrogate":       {[]sm.Part{d(0, "c1", "write", `{"a":"\ud83d"}`), fin("tool_calls")}, `write !`},
+		"half, in the event":     {[]sm.Part{sm.Event(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"write","arguments":"{\"a\":\"\ud83dx\"}"}}]}}]}`), fin("tool_calls")}, `write !`},
 		"bytes that are no text": {[]sm.Part{sm.Raw("data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"function\":{\"name\":\"write\",\"arguments\":\"{\\\"a\\\":\\\"\xff\\\"}\"}}]}}]}\n\n"), fin("tool_calls")}, `write !`},
 		"as written":             {[]sm.Part{d(0, "c1", "write", "{ \"z\" : 12345678901234567890 ,\n\"a\":[ 1.50 , \"\\u4f60<>&\" ] }"), fin("tool_calls")}, `write {"z":12345678901234567890,"a":[1.50,"\u4f60<>&"]}`},
 		"finish stop":            {[]sm.Part{d(0, "c1", "get_time", "{}"), fin("stop"), done}, `get_time {}`},
@@ -242,8 +243,16 @@ func TestTextSplitBetweenReads(t *testing.T) {
 		t.Errorf("text %q, calls %s", o.text, describe(o.answer.Calls))
 	}
 	o, _ = ask(t, Request{}, sm.Reply(sm.CallDelta(0, "c1", "write", "{\"a\":\"\ufffd\"}"), sm.Finish("tool_calls"), sm.Done()))
-	if !o.warned("replacement_character") {
+	if !o.warned("replacement_character") || o.warned("repeated_name") {
 		t.Error("a replacement character in arguments went unnoticed")
+	}
+}
+
+func TestRepeatedNameIsKeptAndTold(t *testing.T) {
+	t.Parallel()
+	o, _ := ask(t, Request{}, sm.Reply(sm.CallDelta(0, "c1", "write", `{"a":1,"b":[{"x":1, "y":2,"x":3}],"a":2}`), sm.Finish("tool_calls"), sm.Done()))
+	if describe(o.answer.Calls) != `write {"a":1,"b":[{"x":1,"y":2,"x":3}],"a":2}` || !o.warned("repeated_name") {
+		t.Errorf("calls %s, warnings %v", describe(o.answer.Calls), o.warnings)
 	}
 }
 

@@ -35,7 +35,6 @@ type exchange struct {
 	events    int
 	sawChoice bool
 	done      bool // [DONE], or all of an answer that was no stream
-	whole     bool // the answer was no stream
 }
 
 func (x *exchange) where() string { return where(x.url) }

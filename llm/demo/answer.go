@@ -122,13 +122,13 @@ func call(req *request, q question, in intent) reply {
 	if t == nil || req.ToolChoice == "none" {
 		return say(q.lang.pick(
 			"I am Steward's demo model. For this I would use the tool %s, but it is not offered to me. Is the demo server connected, and its tool allowed?",
-			"我是管家的演示模型。回答这个问题需要工具 %s,但目前没有提供给我。请检查演示服务器是否已连接、该工具是否已启用。"), in.tool)
+			"我是管家的演示模型。回答这个问题需要工具 %s，但目前没有提供给我。请检查演示服务器是否已连接、该工具是否已启用。"), in.tool)
 	}
 	args, missing := fill(t, in.facts(q))
 	if len(missing) > 0 {
 		return say(q.lang.pick(
 			"I can use the tool %s for this, but I still need: %s. Please say it in one sentence, for example “%s”.",
-			"我可以用工具 %s 来完成,但还缺少:%s。请用一句话告诉我,例如“%s”。"),
+			"我可以用工具 %s 来完成，但还缺少：%s。请用一句话告诉我，例如“%s”。"),
 			in.tool, strings.Join(missing, ", "), example(in.tool, q.lang))
 	}
 	return reply{tool: t.Function.Name, args: args, finish: "tool_calls"}
@@ -137,7 +137,7 @@ func call(req *request, q question, in intent) reply {
 func example(tool string, lang speech) string {
 	switch tool {
 	case "weather_current":
-		return lang.pick("What is the weather in Paris?", "北京天气怎么样?")
+		return lang.pick("What is the weather in Paris?", "北京天气怎么样？")
 	case "find_best_flight":
 		return lang.pick("Find the best flight from London to Paris on 2026-05-04", "找一个 2026-05-04 从上海到东京最合适的航班")
 	case "book_trip":
@@ -157,21 +157,21 @@ func talk(q question) reply {
 			"- find the best one: “Find the best flight from London to Paris on 2026-05-04”\n"+
 			"- book a trip: “Book a trip from London to Paris from 2026-05-04 to 2026-05-08”\n"+
 			"For everything else, choose a real model in the settings.",
-		"我是管家的演示模型:只有几条固定规则,没有智能,数据不会离开这台电脑。配合演示服务器,我可以:\n"+
-			"- 查周报:“查一下本周周报”\n"+
-			"- 查天气:“北京天气怎么样?”\n"+
-			"- 计算:“12.5 乘以 8 等于多少?”\n"+
-			"- 查航班:“查一下 2026-05-04 从上海到东京的航班”\n"+
-			"- 找最合适的航班:“找一个 2026-05-04 从上海到东京最合适的航班”\n"+
-			"- 预订行程:“预订 2026-05-04 到 2026-05-08 从上海到东京的行程”\n"+
+		"我是管家的演示模型：只有几条固定规则，没有智能，数据不会离开这台电脑。配合演示服务器，我可以：\n"+
+			"- 查周报：“查一下本周周报”\n"+
+			"- 查天气：“北京天气怎么样？”\n"+
+			"- 计算：“12.5 乘以 8 等于多少？”\n"+
+			"- 查航班：“查一下 2026-05-04 从上海到东京的航班”\n"+
+			"- 找最合适的航班：“找一个 2026-05-04 从上海到东京最合适的航班”\n"+
+			"- 预订行程：“预订 2026-05-04 到 2026-05-08 从上海到东京的行程”\n"+
 			"其他问题请在设置中选择真正的模型。")
 	switch {
 	case greeting.MatchString(q.lower):
-		return say("%s", q.lang.pick("Hello! ", "你好!")+help)
+		return say("%s", q.lang.pick("Hello! ", "你好！")+help)
 	case q.text == "" || q.has("help", "what can you do", "帮助", "你能做什么", "你会什么", "你是谁", "who are you"):
 		return say("%s", help)
 	}
 	return say("%s", q.lang.pick("I do not understand this. ", "我不明白这个问题。")+help)
 }
 
-var greeting = regexp.MustCompile(`^(hi|hello|hey|good (morning|afternoon|evening)|你好|您好|嗨|早上好|下午好|晚上好)([\s!,.。!,]|$)`)
+var greeting = regexp.MustCompile(`^(hi|hello|hey|good (morning|afternoon|evening)|你好|您好|嗨|早上好|下午好|晚上好)([\s!,.。！，]|$)`)

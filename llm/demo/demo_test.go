@@ -141,16 +141,16 @@ func TestResults(t *testing.T) {
 	t.Parallel()
 	_, c := start(t)
 	cases := []struct{ name, question, tool, result, want string }{
-		{"report", "weekly report for 2025-03-17", "get_weekly_report", `{"week":"2025-03-17 to 2025-03-23","completed":21,"risk_count":1,"risks":["Late parts"]}`, "Weekly report 2025-03-17 to 2025-03-23: 21 tasks completed, 1 risks.\n- Late parts"},
-		{"Chinese report", "查一下本周周报", "get_weekly_report", `{"week":"2025-03-17~2025-03-23","completed":12,"risk_count":2,"risks":["供应商延迟","人手不足"]}`, "2025-03-17~2025-03-23 周报:完成 12 项任务,2 个风险。\n- 供应商延迟\n- 人手不足"},
-		{"other values", "weekly report for 2025-03-17", "get_weekly_report", `{"week":"W","completed":3}`, "3 tasks completed"},
+		{"report", "weekly report for 2025-03-17", "get_weekly_report", `{"week":"2025-03-17 to 2025-03-23","completed":21,"risk_count":1,"risks":["Late parts"]}`, "Weekly report 2025-03-17 to 2025-03-23: tasks completed: 21, risks: 1.\n- Late parts"},
+		{"Chinese report", "查一下本周周报", "get_weekly_report", `{"week":"2025-03-17~2025-03-23","completed":12,"risk_count":2,"risks":["供应商延迟","人手不足"]}`, "2025-03-17~2025-03-23 周报：完成 12 项任务，2 个风险。\n- 供应商延迟\n- 人手不足"},
+		{"other values", "weekly report for 2025-03-17", "get_weekly_report", `{"week":"W","completed":3}`, "tasks completed: 3."},
 		{"other form", "weekly report", "get_weekly_report", `{"Woche":12,"Erledigt":"viel"}`, "- Erledigt: viel\n- Woche: 12"},
 		{"plain text", "weekly report", "get_weekly_report", `All is well.`, "answered: All is well."},
 		{"text around", "weather in Oslo", "weather_current", "Result:\n{\"city\":\"Oslo\",\"condition\":\"fog\",\"temperature_c\":-3}", "Oslo: fog, -3 °C."},
 		{"sum", "2+3", "calculator_arithmetic", `{"operation":"add","a":2,"b":3,"result":99,"exact":true}`, "2 + 3 = 99"},
-		{"flights", "flights", "search_flights", `{"from":"A","to":"B","date":"D","flights":[{"flight":"SD1","departure":"06:00","arrival":"07:00","duration_minutes":60,"stops":0,"price":50,"currency":"USD"}]}`, "1 flights from A to B on D:\n- SD1: 06:00 to 07:00, 60 min, 0 stops, 50 USD"},
+		{"flights", "flights", "search_flights", `{"from":"A","to":"B","date":"D","flights":[{"flight":"SD1","departure":"06:00","arrival":"07:00","duration_minutes":60,"stops":0,"price":50,"currency":"USD"}]}`, "Flights from A to B on D: 1\n- SD1: 06:00 to 07:00, 60 min, stops: 0, 50 USD"},
 		{"best", "best flight", "find_best_flight", `{"flight":{"flight":"SD2","departure":"06:00","arrival":"07:00","duration_minutes":60,"stops":0,"price":50,"currency":"USD"},"reason":"because","considered":4}`, "The best flight is SD2"},
-		{"booked", "预订", "book_trip", `{"status":"booked","message":"m","trip":{"booking":"T-1","destination":"东京","start_date":"2026-05-04","end_date":"2026-05-08","total":900,"currency":"USD"}}`, "已预订:东京,2026-05-04 至 2026-05-08,共 900 USD,预订号 T-1。"},
+		{"booked", "预订", "book_trip", `{"status":"booked","message":"m","trip":{"booking":"T-1","destination":"东京","start_date":"2026-05-04","end_date":"2026-05-08","total":900,"currency":"USD"}}`, "已预订：东京，2026-05-04 至 2026-05-08，共 900 USD，预订号 T-1。"},
 		{"not booked", "book a trip", "book_trip", `{"status":"declined","message":"The traveller declined."}`, "Nothing was booked. The traveller declined."},
 		{"denied", "weekly report", "get_weekly_report", "Not executed. The person did not allow this call.", "was not executed, so I have no result"},
 		{"denied, Chinese", "查一下周报", "get_weekly_report", "Not executed. The person did not allow this call.", "没有执行"},

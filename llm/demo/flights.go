@@ -91,5 +91,5 @@ func chooseFlight(q question) (reply, bool) {
 			best = o
 		}
 	}
-	return say("%s", fmt.Sprintf(q.lang.pick("%s: %s among %d flights (chosen by Steward's demo model).", "%s:在 %[3]d 个航班中%[2]s(由管家的演示模型选择)。"), best.id, why, len(list))), true
+	return say("%s", fmt.Sprintf(q.lang.pick("%s: %s among %d flights (chosen by Steward's demo model).", "%s：在 %[3]d 个航班中%[2]s(由管家的演示模型选择)。"), best.id, why, len(list))), true
 }

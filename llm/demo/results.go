@@ -43,22 +43,22 @@ func one(name, text string, lang speech) string {
 	value, found := jsonIn(text)
 	switch {
 	case notRun.MatchString(text):
-		return fmt.Sprintf(lang.pick("The call of %s was not executed, so I have no result. What I was told: %s", "对 %s 的调用没有执行,所以没有结果。收到的说明:%s"), name, short(text))
+		return fmt.Sprintf(lang.pick("The call of %s was not executed, so I have no result. What I was told: %s", "对 %s 的调用没有执行，所以没有结果。收到的说明：%s"), name, short(text))
 	case failed.MatchString(text):
-		return fmt.Sprintf(lang.pick("The call of %s failed. What I was told: %s", "对 %s 的调用失败了。收到的说明:%s"), name, short(text))
+		return fmt.Sprintf(lang.pick("The call of %s failed. What I was told: %s", "对 %s 的调用失败了。收到的说明：%s"), name, short(text))
 	case !found && unknown.MatchString(text):
-		return fmt.Sprintf(lang.pick("I do not know what came of the call of %s. What I was told: %s", "无法确定对 %s 的调用结果如何。收到的说明:%s"), name, short(text))
+		return fmt.Sprintf(lang.pick("I do not know what came of the call of %s. What I was told: %s", "无法确定对 %s 的调用结果如何。收到的说明：%s"), name, short(text))
 	case text == "" || text == "(no output)":
 		return fmt.Sprintf(lang.pick("%s answered without any output.", "%s 没有返回任何内容。"), name)
 	case !found:
-		return fmt.Sprintf(lang.pick("%s answered: %s", "%s 返回:%s"), name, short(text))
+		return fmt.Sprintf(lang.pick("%s answered: %s", "%s 返回：%s"), name, short(text))
 	}
 	if words := sentences[name]; words != nil {
 		if s := words(value, lang); s != "" {
 			return s
 		}
 	}
-	return fmt.Sprintf(lang.pick("%s answered:\n%s", "%s 返回:\n%s"), name, list(value))
+	return fmt.Sprintf(lang.pick("%s answered:\n%s", "%s 返回：\n%s"), name, list(value))
 }
 
 func short(s string) string {
@@ -159,9 +159,9 @@ func weekWords(o object, lang speech) string {
 	if week == "" || done == "" {
 		return ""
 	}
-	s := fmt.Sprintf(lang.pick("Weekly report %s: %s tasks completed, %s risks.", "%s 周报:完成 %s 项任务,%s 个风险。"), week, done, risks)
+	s := fmt.Sprintf(lang.pick("Weekly report %s: tasks completed: %s, risks: %s.", "%s 周报：完成 %s 项任务，%s 个风险。"), week, done, risks)
 	if risks == "" {
-		s = fmt.Sprintf(lang.pick("Weekly report %s: %s tasks completed.", "%s 周报:完成 %s 项任务。"), week, done)
+		s = fmt.Sprintf(lang.pick("Weekly report %s: tasks completed: %s.", "%s 周报：完成 %s 项任务。"), week, done)
 	}
 	for _, r := range o.list("risks") {
 		s += "\n- " + words(r)
@@ -174,12 +174,12 @@ func weatherWords(o object, lang speech) string {
 	if city == "" || degrees == "" {
 		return ""
 	}
-	s := fmt.Sprintf(lang.pick("%s: %s, %s °C", "%s:%s,%s °C"), city, condition, degrees)
+	s := fmt.Sprintf(lang.pick("%s: %s, %s °C", "%s：%s，%s °C"), city, condition, degrees)
 	if h := o.text("humidity_percent"); h != "" {
-		s += fmt.Sprintf(lang.pick(", humidity %s %%", ",湿度 %s%%"), h)
+		s += fmt.Sprintf(lang.pick(", humidity %s %%", "，湿度 %s%%"), h)
 	}
 	if w := o.text("wind_kmh"); w != "" {
-		s += fmt.Sprintf(lang.pick(", wind %s km/h", ",风速 %s 公里/小时"), w)
+		s += fmt.Sprintf(lang.pick(", wind %s km/h", "，风速 %s 公里/小时"), w)
 	}
 	s += lang.pick(".", "。")
 	if n := o.text("note"); n != "" {
@@ -200,7 +200,7 @@ func sumWords(o object, lang speech) string {
 }
 
 func flightLine(f object, lang speech) string {
-	return fmt.Sprintf(lang.pick("%s: %s to %s, %s min, %s stops, %s %s", "%s:%s 至 %s,%s 分钟,中转 %s 次,%s %s"),
+	return fmt.Sprintf(lang.pick("%s: %s to %s, %s min, stops: %s, %s %s", "%s：%s 至 %s，%s 分钟，中转 %s 次，%s %s"),
 		f.text("flight"), f.text("departure"), f.text("arrival"), f.text("duration_minutes"), f.text("stops"), f.text("price"), f.text("currency"))
 }
 
@@ -209,7 +209,7 @@ func flightsWords(o object, lang speech) string {
 	if o.text("from") == "" || o["flights"] == nil {
 		return ""
 	}
-	s := fmt.Sprintf(lang.pick("%d flights from %s to %s on %s:", "共 %d 个航班,%s 到 %s,%s:"), len(all), o.text("from"), o.text("to"), o.text("date"))
+	s := fmt.Sprintf(lang.pick("Flights from %[2]s to %[3]s on %[4]s: %[1]d", "共 %d 个航班，%s 到 %s，%s："), len(all), o.text("from"), o.text("to"), o.text("date"))
 	for _, f := range all {
 		m, ok := f.(map[string]any)
 		if !ok {
@@ -227,7 +227,7 @@ func bestWords(o object, lang speech) string {
 	}
 	s := lang.pick("The best flight is ", "最合适的航班是 ") + flightLine(f, lang) + lang.pick(".", "。")
 	if r := o.text("reason"); r != "" {
-		s += "\n" + lang.pick("Reason: ", "理由:") + r
+		s += "\n" + lang.pick("Reason: ", "理由：") + r
 	}
 	return s
 }
@@ -236,7 +236,7 @@ func tripWords(o object, lang speech) string {
 	switch status := o.text("status"); status {
 	case "booked":
 		t := o.object("trip")
-		return fmt.Sprintf(lang.pick("Booked: %s, %s to %s, %s %s in all, booking number %s.", "已预订:%s,%s 至 %s,共 %s %s,预订号 %s。"),
+		return fmt.Sprintf(lang.pick("Booked: %s, %s to %s, %s %s in all, booking number %s.", "已预订：%s，%s 至 %s，共 %s %s，预订号 %s。"),
 			t.text("destination"), t.text("start_date"), t.text("end_date"), t.text("total"), t.text("currency"), t.text("booking"))
 	case "not_confirmed", "declined", "cancelled":
 		return lang.pick("Nothing was booked. ", "没有预订。") + o.text("message")
