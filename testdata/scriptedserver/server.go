@@ -100,7 +100,7 @@ func (s *Server) Begin() {
 	for _, line := range s.o.Banner {
 		s.line(line)
 	}
-	s.run(message{}, "", s.o.Start)
+	(&running{s: s}).run(s.o.Start)
 }
 
 // Close ends the steps that wait. A Server of a program needs no Close.
@@ -149,6 +149,8 @@ func (s *Server) Receive(line []byte) {
 	s.mu.Lock()
 	s.seen = append(s.seen, m.Method)
 	s.counts[what]++
+	// What comes from now on comes after this request, however late its steps begin.
+	r := &running{s: s, m: m, n: s.counts[what], mark: len(s.seen)}
 	s.arrived.Broadcast()
 	s.mu.Unlock()
 	steps := s.o.Steps[what]
@@ -157,10 +159,10 @@ func (s *Server) Receive(line []byte) {
 	}
 	if len(steps) > 0 {
 		if stopsReading(steps) {
-			s.run(m, what, steps)
+			r.run(steps)
 			return
 		}
-		go s.run(m, what, steps)
+		go r.run(steps)
 		return
 	}
 	s.usual(m)

@@ -14,21 +14,17 @@ import (
 type running struct {
 	s      *Server
 	m      message
-	what   string
 	n      int
 	mark   int
 	answer string
 	asked  string
 }
 
-func (s *Server) run(m message, what string, steps []string) {
-	s.mu.Lock()
-	r := &running{s: s, m: m, what: what, n: s.counts[what], mark: len(s.seen)}
-	s.mu.Unlock()
+func (r *running) run(steps []string) {
 	for _, step := range steps {
 		if err := r.step(step); err != nil {
-			fmt.Fprintf(s.err, "scriptedserver: step %q: %v\n", step, err)
-			s.exit(2)
+			fmt.Fprintf(r.s.err, "scriptedserver: step %q: %v\n", step, err)
+			r.s.exit(2)
 		}
 	}
 }

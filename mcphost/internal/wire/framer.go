@@ -1,6 +1,9 @@
 package wire
 
-import "bytes"
+import (
+	"bytes"
+	"runtime"
+)
 
 // noiseKept is how much of a line that is no message is kept, in bytes.
 const noiseKept = 4 << 10
@@ -10,6 +13,9 @@ const (
 	maxTries  = 16      // broken objects on one line
 	maxRetry  = 1 << 20 // bytes of a broken line that are looked at again
 	chunkSize = 64 << 10
+	// collectAbove is the size from which room for a message is only taken after what
+	// earlier ones left behind was given back; it happens at most four times a message.
+	collectAbove = 8 << 20
 )
 
 type kind uint8
@@ -146,11 +152,27 @@ func (f *framer) take(b []byte, result scanResult) {
 		f.buf = nil
 	case result == scanDone && len(f.buf) == 0:
 	default:
+		f.grow(len(b))
 		f.buf = append(f.buf, b...)
 	}
 	if f.large && !f.told && len(f.scan.id) > 0 && !f.scan.own {
 		f.tellLarge()
 	}
+}
+
+// grow makes room for n more bytes. It doubles the room, never beyond the limit: append
+// would take smaller steps and leave four times the message behind as garbage.
+func (f *framer) grow(n int) {
+	need := len(f.buf) + n
+	if need <= cap(f.buf) || need <= chunkSize {
+		return
+	}
+	if need > collectAbove {
+		runtime.GC()
+	}
+	room := make([]byte, len(f.buf), max(need, min(2*cap(f.buf), f.max)))
+	copy(room, f.buf)
+	f.buf = room
 }
 
 func (f *framer) tellLarge() {

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -209,11 +211,17 @@ func TestServerAsks(t *testing.T) {
 		switch r.Method {
 		case "elicitation/create":
 			return json.RawMessage(`{"action":"accept","content":{"age":12345678901234567890}}`), nil
+		case "roots/list":
+			return nil, nil
 		case "sampling/createMessage":
+			if strings.Contains(string(r.Params), "fail") {
+				panic("a handler that fails")
+			}
 			return nil, &Error{Code: -1, Message: "the person said no"}
 		}
-		panic("a handler that fails")
-	}})
+		t.Errorf("the handler got %s", r.Method)
+		return nil, nil
+	}}, "--step", "tool:failing=@ask sampling/createMessage {\"fail\":1}", "--step", "tool:failing=@text ${answer}")
 	if got := textOf(t, s.call(t, bounded(t), "elicit", `{}`)); got != `{"action":"accept","content":{"age":12345678901234567890}}` {
 		t.Errorf("the server got %s", got)
 	}
@@ -221,8 +229,9 @@ func TestServerAsks(t *testing.T) {
 		t.Errorf("the order of the fields is lost: %s", r.Params)
 	}
 	for tool, want := range map[string]string{
-		"sample": `{"error":{"code":-1,"message":"the person said no"}}`,
-		"roots":  `{"error":{"code":-32603,"message":"the host failed to handle the request"}}`,
+		"sample":  `{"error":{"code":-1,"message":"the person said no"}}`,
+		"failing": `{"error":{"code":-32603,"message":"the host failed to handle the request"}}`,
+		"roots":   `{"error":{"code":-32603,"message":"the host has no answer"}}`,
 	} {
 		if got := textOf(t, s.call(t, bounded(t), tool, `{}`)); got != want {
 			t.Errorf("%s: the server got %s", tool, got)
@@ -414,5 +423,164 @@ func TestFramesAreKept(t *testing.T) {
 	}
 	if last := frames[len(frames)-1]; last.Out || !strings.Contains(string(last.Bytes), "still here") || last.Token == "" || last.Size != len(last.Bytes) {
 		t.Errorf("%+v", last)
+	}
+}
+
+func TestServerThatLeavesAnotherWithItsOutput(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "pid")
+	var s *session
+	var err error
+	soon(t, "Connect", func() {
+		s, err = open(t, setup{program: "/bin/sh"}, "-c", `setsid sh -c 'echo $$ >"`+file+`"; exec sleep 100' & while [ ! -s "`+file+`" ]; do sleep 0.01; done; echo bye >&2; exit 3`)
+	})
+	var exit *ExitError
+	if err == nil || !errors.As(s.stdio.Err(), &exit) || exit.Code != 3 || exit.Ending != "exit status 3" || exit.Stderr != "bye" {
+		t.Errorf("%v, %v", err, s.stdio.Err())
+	}
+	soon(t, "Close", func() { _ = s.stdio.Close() })
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := os.FindProcess(pid); err == nil {
+		_ = p.Kill() // it left the group before anybody looked
+	}
+}
+
+func TestServerThatAsksTooMuch(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	answers := map[string]int{}
+	tap := NewTap(Options{Handle: func(ctx context.Context, r ServerRequest) (json.RawMessage, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}})
+	tap.Attach(func(frame []byte) error {
+		mu.Lock()
+		defer mu.Unlock()
+		answers[string(member(member(frame, "error"), "message"))]++
+		return nil
+	})
+	ask := func(id int) {
+		tap.In([]byte(`{"jsonrpc":"2.0","id":` + strconv.Itoa(id) + `,"method":"elicitation/create","params":{}}`))
+	}
+	for i := range MaxServerRequests + 10 {
+		ask(i)
+	}
+	ask(0)
+	total := func() (n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range answers {
+			n += c
+		}
+		return n
+	}
+	later(t, "eleven refusals", func() bool { return total() == 11 })
+	soon(t, "Close", func() { tap.Close(nil) })
+	if answers[`"more than 64 requests are open"`] != 10 || answers[`"a request with this id is open already"`] != 1 {
+		t.Errorf("%v", answers)
+	}
+}
+
+// The same Tap serves HTTP: bodies come whole, and a request without a usable answer is
+// answered for the server.
+func TestTapWithoutStream(t *testing.T) {
+	t.Parallel()
+	tap := NewTap(Options{})
+	defer tap.Close(nil)
+	send := func(id, method string) *Outgoing {
+		out, err := tap.Out([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":{"_meta":{"progressToken":"t` + id + `"}}}`))
+		if err != nil || !out.Request || !out.Open() || out.Method() != method {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		return out
+	}
+	p, err := tap.Expect(Expectation{Token: "t1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Release()
+	out := send("1", "tools/call")
+	if got := string(out.Fail(errors.New("the server answered with status 502"))); got != `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server answered with status 502"}}` {
+		t.Error(got)
+	}
+	if a, ok := p.Answer(); !ok || a.Err == nil || out.Open() || out.Fail(a.Err) != nil {
+		t.Errorf("%v %v", a, ok)
+	}
+	send("2", "resources/read")
+	send("3", "prompts/get")
+	send("4", "subscriptions/listen")
+	got := tap.In([]byte("\xef\xbb\xbf [" + `{"jsonrpc":"2.0","id":"3","result":{}} , {"jsonrpc":"2.0","id":2,"result":{"contents":[{"uri":7}]}}]`))
+	if len(got) != 2 || string(got[0]) != `{"jsonrpc":"2.0","id":3,"result":{"messages":[]}}` || string(got[1]) != `{"jsonrpc":"2.0","id":2,"result":{"contents":[]}}` {
+		t.Errorf("%q", got)
+	}
+	if got := tap.In([]byte("<html>bad gateway</html>")); got != nil {
+		t.Errorf("%q", got)
+	}
+	out, err = tap.Out([]byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
+	if err != nil || out.Request || out.Open() || out.Fail(errors.New("x")) != nil {
+		t.Errorf("%+v, %v", out, err)
+	}
+	gone := errors.New("gone")
+	sent, err := tap.Expect(Expectation{Token: "t5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send("5", "tools/call")
+	sent.Release() // released, and then nobody is told of its end
+	waiting, err := tap.Expect(Expectation{Token: "t6"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send("6", "tools/call")
+	tap.Close(gone)
+	soon(t, "the end of what waits", func() { <-waiting.Done() })
+	if a, ok := waiting.Answer(); !ok || a.Err != gone {
+		t.Errorf("%v %v", a, ok)
+	}
+	if _, ok := sent.Answer(); ok {
+		t.Error("a released request was answered")
+	}
+	if _, err := tap.Out([]byte(`{"jsonrpc":"2.0","id":9,"method":"ping"}`)); err == nil {
+		t.Error("a request left after the end")
+	}
+}
+
+func TestMinimalHandshake(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ method, in, want string }{
+		{"initialize", `{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true,"x":1},"prompts":false,"resources":{"subscribe":"yes"},"logging":true},"serverInfo":{"name":7,"version":"1","icons":"x"}}`,
+			`{"protocolVersion":"2025-06-18","capabilities":{"logging":{},"resources":{},"tools":{"listChanged":true}},"serverInfo":{"name":"","version":"1"}}`},
+		{"initialize", `[]`, `{"protocolVersion":"","capabilities":{},"serverInfo":{"name":"","version":""}}`},
+		{"server/discover", `{"supportedVersions":["2026-07-28",7],"capabilities":null,"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"n"}},"ttlMs":"x"}`,
+			`{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"n","version":""}},"supportedVersions":["2026-07-28"],"capabilities":{}}`},
+		{"prompts/list", `{"prompts":"x","nextCursor":8}`, `{"prompts":[]}`},
+		{"resources/list", `null`, `{"resources":[]}`},
+		{"resources/templates/list", `{"nextCursor":"a"}`, `{"resourceTemplates":[],"nextCursor":"a"}`},
+		{"completion/complete", `{"completion":7}`, `{"completion":{"values":[]}}`},
+		{"logging/setLevel", `"ok"`, `{}`},
+	} {
+		if got := string(minimal(c.method, []byte(c.in))); got != c.want {
+			t.Errorf("%s %s:\n got %s\nwant %s", c.method, c.in, got, c.want)
+		}
+	}
+}
+
+func TestServerThatClosesItsInput(t *testing.T) {
+	t.Parallel()
+	var s *session
+	var err error
+	soon(t, "Connect", func() {
+		s, err = open(t, setup{program: "/bin/sh"}, "-c", "exec <&-; trap '' TERM; while :; do sleep 100; done")
+	})
+	var exit *ExitError
+	if err == nil || !errors.As(s.stdio.Err(), &exit) || exit.Ending != "closed its standard input" {
+		t.Errorf("%v, %v", err, s.stdio.Err())
 	}
 }

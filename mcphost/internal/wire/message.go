@@ -98,17 +98,16 @@ func (t *Tap) response(raw []byte, m parts, p piece) [][]byte {
 		c = nil
 		key, c = t.probeMeant(m)
 	}
-	before := t.ended[key]
+	before, known := t.ended[key]
 	if c != nil {
-		t.end(key, c)
-		c.given = true
+		t.end(key, c, true)
 	}
 	t.mu.Unlock()
 	switch {
 	case c != nil:
 		t.record(false, raw, c.pending)
 		return [][]byte{t.settle(c, t.judge(m, p.deep))}
-	case falsy(m.id), p.behindText, m.version == nil && before == nil:
+	case falsy(m.id), p.behindText, m.version == nil && !known:
 		t.reportNoise(raw)
 	default:
 		t.record(false, raw, nil)
@@ -121,12 +120,8 @@ func (t *Tap) response(raw []byte, m parts, p piece) [][]byte {
 // answer a method they do not know, such as the probe server/discover, with "id":null.
 // It is taken as the probe's answer if nothing else is open. t.mu is held.
 func (t *Tap) probeMeant(m parts) (string, *call) {
-	if m.failure != nil && len(t.open) == 1 {
-		for key, c := range t.open {
-			if c.method == "server/discover" {
-				return key, c
-			}
-		}
+	if key, c := t.only(); m.failure != nil && c != nil && c.method == "server/discover" {
+		return key, c
 	}
 	return "", nil
 }

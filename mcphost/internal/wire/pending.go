@@ -116,7 +116,7 @@ func (p *Pending) Release() {
 	}
 	for key, c := range t.open {
 		if c.pending == p {
-			t.end(key, c)
+			t.end(key, c, false)
 		}
 	}
 }
@@ -195,7 +195,7 @@ func (o *Outgoing) Fail(err error) []byte {
 	t.mu.Lock()
 	open := t.open[key] == o.call
 	if open {
-		t.end(key, o.call)
+		t.end(key, o.call, true)
 	}
 	t.mu.Unlock()
 	if !open {

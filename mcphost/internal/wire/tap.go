@@ -26,7 +26,7 @@ type Tap struct {
 	mu        sync.Mutex
 	expected  map[string]*Pending // by token, until released
 	open      map[string]*call    // by id, until answered
-	ended     map[string]*call
+	ended     map[string]pastCall
 	endedIDs  []string
 	noise     noiseCount
 	modern    bool
@@ -40,7 +40,6 @@ type call struct {
 	id      string // as written
 	method  string
 	pending *Pending // nil for requests the library makes by itself
-	given   bool     // answered before it ended
 }
 
 func (c *call) token() string {
@@ -48,6 +47,13 @@ func (c *call) token() string {
 		return ""
 	}
 	return c.pending.want.Token
+}
+
+// pastCall is what is remembered of a request that has ended; not its answer, which may
+// be large.
+type pastCall struct {
+	token, method string
+	answered      bool
 }
 
 // NewTap makes a Tap. Attach must be called before the server can be answered.
@@ -60,7 +66,7 @@ func NewTap(o Options) *Tap {
 	}
 	return &Tap{
 		o: o, log: &frameLog{}, requests: newRequests(o.Handle),
-		expected: map[string]*Pending{}, open: map[string]*call{}, ended: map[string]*call{},
+		expected: map[string]*Pending{}, open: map[string]*call{}, ended: map[string]pastCall{},
 	}
 }
 
@@ -150,7 +156,7 @@ func (t *Tap) cancelled(frame, params []byte) []byte {
 	key := idKey(member(params, "requestId"))
 	t.mu.Lock()
 	if c := t.open[key]; c != nil {
-		t.end(key, c)
+		t.end(key, c, false)
 	}
 	t.mu.Unlock()
 	params = setMembers(params, []Member{{Name: "reason", Value: json.RawMessage(`"cancelled by the host"`)}})
@@ -167,12 +173,12 @@ func (t *Tap) forget(c *call) {
 }
 
 // end moves a request to the ended ones. t.mu is held.
-func (t *Tap) end(key string, c *call) {
+func (t *Tap) end(key string, c *call, answered bool) {
 	delete(t.open, key)
-	if t.ended[key] == nil {
+	if _, again := t.ended[key]; !again {
 		t.endedIDs = append(t.endedIDs, key)
 	}
-	t.ended[key] = c
+	t.ended[key] = pastCall{c.token(), c.method, answered}
 	if len(t.endedIDs) > endedKept {
 		delete(t.ended, t.endedIDs[0])
 		t.endedIDs = t.endedIDs[1:]
@@ -220,19 +226,32 @@ func (t *Tap) fail(id string, sole bool, why string) [][]byte {
 	t.mu.Lock()
 	key := idKey([]byte(id))
 	c := t.open[key]
-	if c == nil && id == "" && sole && len(t.open) == 1 {
-		for key, c = range t.open {
-		}
+	if c == nil && id == "" && sole {
+		key, c = t.only()
 	}
 	if c != nil {
-		t.end(key, c)
-		c.given = true
+		t.end(key, c, true)
 	}
 	t.mu.Unlock()
 	if c == nil {
 		return nil
 	}
 	return [][]byte{t.settle(c, Answer{Err: &Error{Code: CodeInternal, Message: why, Invalid: true}})}
+}
+
+// only returns the request that is open alone. subscriptions/listen does not count: it
+// stays open as long as the connection. t.mu is held.
+func (t *Tap) only() (key string, c *call) {
+	for k, other := range t.open {
+		if other.method == "subscriptions/listen" {
+			continue
+		}
+		if c != nil {
+			return "", nil
+		}
+		key, c = k, other
+	}
+	return key, c
 }
 
 // settle gives the answer to whoever waits, and returns the message for the library.
@@ -374,11 +393,8 @@ func (t *Tap) recovered(what string) {
 }
 
 // late reports an answer nobody waits for.
-func (t *Tap) late(c *call, raw []byte) {
-	l := Late{Raw: raw}
-	if c != nil {
-		l.Token, l.Method, l.Duplicate = c.token(), c.method, c.given
-	}
+func (t *Tap) late(c pastCall, raw []byte) {
+	l := Late{Token: c.token, Method: c.method, Duplicate: c.answered, Raw: raw}
 	if t.o.Late != nil {
 		defer t.recovered("a late answer")
 		t.o.Late(l)
