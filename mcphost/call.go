@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"steward/mcphost/internal/door"
@@ -80,11 +81,29 @@ const settle = 5 * time.Second
 // Send implements door.Sender.
 func (s *sender) Send(ctx context.Context, call door.Call) door.Reply {
 	c := (*Connection)(s)
-	l, err := c.current(ctx)
-	if err != nil {
-		return door.Reply{Withdrawn: sentence("the server is not running: " + err.Error()), Err: err}
+	for again := false; ; again = true {
+		l, err := c.current(ctx)
+		if err != nil {
+			return door.Reply{Withdrawn: sentence("Nothing was sent: " + err.Error()), Err: err}
+		}
+		c.settleTools(ctx, l)
+		var spent atomic.Bool
+		once := call
+		once.Spend = func(exact []byte) error {
+			spent.Store(true)
+			return call.Spend(exact)
+		}
+		reply := c.sendOn(ctx, l, once)
+		if again || spent.Load() || reply.Withdrawn != "" || !c.lost(ctx, l, session.Reply{Err: reply.Err, Started: reply.Started}) {
+			return reply
+		}
+		// The server had ended unnoticed, and nothing has left: it is started
+		// again, and its definitions are looked at again.
 	}
-	c.settleTools(ctx, l)
+}
+
+// sendOn sends a call on one session.
+func (c *Connection) sendOn(ctx context.Context, l *live, call door.Call) door.Reply {
 	tool, why := c.definitionOf(call.Tool, call.Definition)
 	if why != "" {
 		return door.Reply{Withdrawn: why}

@@ -75,6 +75,7 @@ type live struct {
 	since   time.Time
 	changed chan struct{} // a list has changed
 	reading chan struct{} // held while lists are read
+	over    chan struct{} // closed when the session is no longer the current one
 }
 
 func newConnection(h *Host, key string, cfg ServerConfig) *Connection {
@@ -333,6 +334,7 @@ func (c *Connection) parted(l *live) {
 		c.state = StateStarting
 	}
 	c.mu.Unlock()
+	close(l.over)
 	_ = l.session.Close() // why it ended is known already
 	frames := c.convertFrames(l.tap.Frames())
 	c.mu.Lock()
@@ -427,6 +429,24 @@ func (c *Connection) current(ctx context.Context) (*live, error) {
 		}
 	}
 	return nil, fmt.Errorf("server %q ends as soon as it has started; look at its log", c.cfg.ID)
+}
+
+// lost reports whether a request that never left failed because the session has
+// ended, and waits until that is known everywhere, so that the next use starts
+// the server again.
+func (c *Connection) lost(ctx context.Context, l *live, r session.Reply) bool {
+	if r.Err == nil || r.Started || errors.As(r.Err, new(*wire.Error)) || ctx.Err() != nil {
+		return false
+	}
+	t := time.NewTimer(settle)
+	defer t.Stop()
+	select {
+	case <-l.over:
+		return true
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // redact removes secrets for display.

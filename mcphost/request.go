@@ -15,11 +15,17 @@ func (c *Connection) do(ctx context.Context, doing string, r session.Request) (j
 	ctx, cancel := context.WithTimeoutCause(ctx, RequestTimeout,
 		fmt.Errorf("the server did not answer within %s", RequestTimeout))
 	defer cancel()
-	l, err := c.current(ctx)
-	if err != nil {
-		return nil, err
+	var reply session.Reply
+	for again := false; ; again = true {
+		l, err := c.current(ctx)
+		if err != nil {
+			return nil, err
+		}
+		reply = c.rounds(ctx, l, r, func(context.Context, string, any) error { return nil }, nil)
+		if again || !c.lost(ctx, l, reply) {
+			break
+		}
 	}
-	reply := c.rounds(ctx, l, r, func(context.Context, string, any) error { return nil }, nil)
 	if reply.Err != nil {
 		err := reply.Err
 		if ctx.Err() != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 func confirm(*mcp.ElicitParams) (*mcp.ElicitResult, error) {
-	return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"confirmBooking": true, "seatPreference": "window", "roomType": "suite", "travelInsurance": true}}, nil
+	return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"confirmBooking": true, "seatPreference": "window", "roomType": "sea view", "travelInsurance": true}}, nil
 }
 
 var flightNumber = regexp.MustCompile(`SD\d+`)
@@ -81,7 +81,7 @@ func TestBookTrip(t *testing.T) {
 			p := newPeer(t, version, behaviour{elicit: confirm})
 			subscribe(t, p)
 			b := value[booking](t, p.call(t, "book_trip", paris))
-			if b.Status != "booked" || b.Trip == nil || b.Trip.Booking != "SD-0001" || b.Trip.Nights != 5 || b.Trip.Travellers != 2 || b.Trip.Seat != "window" || b.Trip.Room != "suite" || !b.Trip.Insurance || b.Trip.Total < 100 {
+			if b.Status != "booked" || b.Trip == nil || b.Trip.Booking != "SD-0001" || b.Trip.Nights != 5 || b.Trip.Travellers != 2 || b.Trip.Seat != "window" || b.Trip.Room != "sea view" || !b.Trip.Insurance || b.Trip.Total < 100 {
 				t.Errorf("%+v %+v", b, b.Trip)
 			}
 			checkForm(t, p)
@@ -93,7 +93,7 @@ func TestBookTrip(t *testing.T) {
 			case <-time.After(10 * time.Second):
 				t.Error("no update of the trip document")
 			}
-			if doc := read(t, p, tripsURI); !strings.Contains(doc, "SD-0001 Paris") || !strings.Contains(doc, "Room: suite") {
+			if doc := read(t, p, tripsURI); !strings.Contains(doc, "SD-0001 Paris") || !strings.Contains(doc, "Room: sea view") {
 				t.Errorf("the trip document: %s", doc)
 			}
 		})

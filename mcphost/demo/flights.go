@@ -79,8 +79,26 @@ func addFlights(s *server) error {
 	}, bestFlight)
 }
 
-// search checks a route and makes up its flights, telling how far it is.
+// search finds flights the slow way, telling how far it is.
 func (c *call) search(ctx context.Context, in route) (search, error) {
+	found, err := in.find()
+	if err != nil {
+		return search{}, err
+	}
+	steps := []string{"Asking the airlines", "Looking for connections", "Comparing prices"}
+	for i, step := range steps {
+		c.progress(ctx, float64(i+1), float64(len(steps)), step)
+		select {
+		case <-time.After(searchStep):
+		case <-ctx.Done():
+			return search{}, refuse("The search was cancelled.")
+		}
+	}
+	return found, nil
+}
+
+// find checks a route and makes up its flights.
+func (in route) find() (search, error) {
 	from, err := findCity("from", in.From)
 	if err != nil {
 		return search{}, err
@@ -96,17 +114,7 @@ func (c *call) search(ctx context.Context, in route) (search, error) {
 	if err != nil {
 		return search{}, err
 	}
-	steps := []string{"Asking the airlines", "Looking for connections", "Comparing prices"}
-	for i, step := range steps {
-		c.progress(ctx, float64(i+1), float64(len(steps)), step)
-		select {
-		case <-time.After(searchStep):
-		case <-ctx.Done():
-			return search{}, refuse("The search was cancelled.")
-		}
-	}
-	found := search{From: from.in(in.From), To: to.in(in.To), Date: in.Date, Note: "invented by the demo server", Flights: flights(from, to, d)}
-	return found, nil
+	return search{From: from.in(in.From), To: to.in(in.To), Date: in.Date, Note: "invented by the demo server", Flights: flights(from, to, d)}, nil
 }
 
 // flights makes up three to six flights in the order of departure.

@@ -61,7 +61,7 @@ func (c *call) choice(ctx context.Context, r route, preference string) (search, 
 		if !ok || res == nil {
 			return search{}, "", refuse("The client sent no answer of its model. %s", instead)
 		}
-		found, err := c.search(ctx, r)
+		found, err := r.find() // the first round took its time already
 		return found, textOf(res.Content), err
 	}
 	found, err := c.search(ctx, r)

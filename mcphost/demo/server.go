@@ -3,9 +3,7 @@ package demo
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -71,42 +69,6 @@ func newServer(now func() time.Time) (*server, error) {
 	s.addResources()
 	return s, nil
 }
-
-// Stdio serves one client over in and out, one JSON-RPC message a line, until in ends
-// or ctx does. It returns nil when the client went away. out is written by one
-// goroutine at a time; nothing else may be written to it. If in is an io.Closer it is
-// closed at the end; a Read that is not ended by that holds one goroutine until it
-// returns.
-func Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	s, err := newServer(time.Now)
-	if err != nil {
-		return err
-	}
-	t := &mcp.IOTransport{Reader: readCloser{in}, Writer: writeCloser{out}, MaxLineLength: maxLine}
-	err = s.mcp.Run(ctx, t)
-	if errors.Is(err, context.Canceled) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("the demo server's connection ended: %w", err)
-	}
-	return nil
-}
-
-// readCloser closes in where it can be closed.
-type readCloser struct{ io.Reader }
-
-func (r readCloser) Close() error {
-	if c, ok := r.Reader.(io.Closer); ok {
-		return c.Close()
-	}
-	return nil
-}
-
-// writeCloser leaves out open: it belongs to the caller.
-type writeCloser struct{ io.Writer }
-
-func (writeCloser) Close() error { return nil }
 
 // call is one tool call that runs.
 type call struct {

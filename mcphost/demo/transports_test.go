@@ -273,3 +273,44 @@ func TestHTTPAddresses(t *testing.T) {
 		t.Errorf("tokens %q and %q", w.token, w2.token)
 	}
 }
+
+const (
+	hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
+	searching = `{"jsonrpc":"2.0","id":"s","method":"tools/call","params":{"name":"search_flights","arguments":{"from":"Paris","to":"Rome","date":"2025-03-17"}}}` + "\n"
+	asking    = `{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":"book_trip","arguments":` + paris + `}}` + "\n"
+)
+
+// What was asked before the input ended is answered, and lines that are no messages
+// harm nothing.
+func TestStdioAnswersToTheEnd(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		in   string
+		want []string
+	}{
+		"one batch of work": {hello + searching, []string{`"id":1,"result"`, `"id":"s","result"`}},
+		"no last line end":  {hello + strings.TrimSuffix(searching, "\n"), []string{`"id":"s","result"`}},
+		"noise":             {"hello\n\n{\"a\":1}\n\xff\xfe\n[]\n42\n\"x\"\n" + hello + "nonsense\n" + searching, []string{`"id":null,"error":{"code":-32700`, `"id":null,"error":{"code":-32600`, `"id":"s","result"`}},
+		"a line too long":   {hello + `{"jsonrpc":"2.0","id":9,"method":"ping","params":{"x":"` + strings.Repeat("x", maxLine) + `"}}` + "\n" + searching, []string{"longer than 1048576 bytes", `"id":"s","result"`}},
+		"batch":             {hello + `[{"jsonrpc":"2.0","id":5,"method":"ping"},{"jsonrpc":"2.0","id":6,"method":"tools/list"}]` + "\n", []string{`"id":5,"result"`, `"id":6,"result"`}},
+		"asks who is gone":  {hello + asking, []string{`"id":1,"result"`}},
+		"unknown method":    {hello + `{"jsonrpc":"2.0","id":7,"method":"what"}` + "\n", []string{`"id":7,"error"`}},
+		"windows line ends": {strings.ReplaceAll(hello+searching, "\n", "\r\n"), []string{`"id":"s","result"`}},
+	} {
+		var out strings.Builder // read only after Stdio has returned
+		done := make(chan error, 1)
+		start := time.Now()
+		go func() { done <- Stdio(t.Context(), strings.NewReader(c.in), &out) }()
+		wait(t, name, done)
+		// Who is gone is not waited for.
+		if d := time.Since(start); d > 6*time.Second || name == "asks who is gone" && d >= drain {
+			t.Errorf("%s took %v", name, d)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: no %s in %s", name, want, out.String())
+			}
+		}
+	}
+}

@@ -53,7 +53,7 @@ const (
 const tripForm = `{"type":"object","properties":{` +
 	`"confirmBooking":{"type":"boolean","title":"Confirm the booking","description":"Nothing is booked without this. It is a demo: nothing is really booked or paid."},` +
 	`"seatPreference":{"type":"string","title":"Seat","enum":["window","aisle","no preference"],"default":"no preference"},` +
-	`"roomType":{"type":"string","title":"Room","oneOf":[{"const":"single","title":"Single room"},{"const":"double","title":"Double room"},{"const":"suite","title":"Suite"}],"default":"double"},` +
+	`"roomType":{"type":"string","title":"Room","oneOf":[{"const":"sea view","title":"Room with a view of the sea"},{"const":"city view","title":"Room with a view of the city"},{"const":"garden view","title":"Room with a view of the garden"}],"default":"city view"},` +
 	`"travelInsurance":{"type":"boolean","title":"Travel insurance","description":"29 USD for each traveller","default":false}},` +
 	`"required":["confirmBooking"]}`
 
@@ -98,7 +98,7 @@ func bookTrip(ctx context.Context, c *call, in tripOrder) (*mcp.CallToolResult, 
 	if b := notBooked(answer); b != nil {
 		return structured(b)
 	}
-	t := trip{Destination: place.in(in.Destination), Start: in.Start, End: in.End, Nights: nights, Travellers: in.Travellers, Seat: "no preference", Room: "double", Currency: "USD"}
+	t := trip{Destination: place.in(in.Destination), Start: in.Start, End: in.End, Nights: nights, Travellers: in.Travellers, Seat: "no preference", Room: "city view", Currency: "USD"}
 	if err := t.choose(answer.Content); err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (t *trip) choose(content map[string]any) error {
 		allowed []string
 	}{
 		{"seatPreference", &t.Seat, []string{"window", "aisle", "no preference"}},
-		{"roomType", &t.Room, []string{"single", "double", "suite"}},
+		{"roomType", &t.Room, []string{"sea view", "city view", "garden view"}},
 	} {
 		v, given := content[q.field]
 		if !given {
@@ -202,10 +202,10 @@ func (t *trip) choose(content map[string]any) error {
 func (t *trip) price(place city) {
 	night := roll("room", place.name).next(60, 180)
 	switch t.Room {
-	case "single":
-		night = night * 8 / 10
-	case "suite":
-		night *= 2
+	case "garden view":
+		night = night * 9 / 10
+	case "sea view":
+		night = night * 3 / 2
 	}
 	travel := roll("travel", place.name, t.Start).next(80, 600)
 	t.Total = night*t.Nights + travel*t.Travellers

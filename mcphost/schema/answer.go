@@ -60,6 +60,9 @@ func kindWords(k Kind) string {
 	return "a number"
 }
 
+// maxMatch bounds the work of one pattern, in instructions times bytes.
+const maxMatch = 50_000_000
+
 func (f *Field) checkText(s string) string {
 	n := utf8.RuneCountInString(s)
 	switch {
@@ -67,6 +70,8 @@ func (f *Field) checkText(s string) string {
 		return fmt.Sprintf("must have at least %s, has %d", count(f.MinLength, "character"), n)
 	case f.MaxLength >= 0 && n > f.MaxLength:
 		return fmt.Sprintf("must have at most %s, has %d", count(f.MaxLength, "character"), n)
+	case f.re != nil && len(s)*f.re.size > maxMatch:
+		return "is too long to be checked against the pattern " + short(f.Pattern, 200)
 	case f.re != nil && !f.re.MatchString(s):
 		return "must match the pattern " + short(f.Pattern, 200)
 	}
@@ -333,10 +338,7 @@ func jsonNumber(text string) string {
 	if strings.HasPrefix(text, ".") {
 		text = "0" + text
 	}
-	if strings.HasSuffix(text, ".") {
-		text = strings.TrimSuffix(text, ".")
-	}
-	return sign + text
+	return sign + strings.TrimSuffix(text, ".")
 }
 
 // parseChoice finds the option a person means: by its value, by its title, or by

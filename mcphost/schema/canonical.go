@@ -179,7 +179,7 @@ func Canonical(raw []byte) ([]byte, error) {
 
 // maxMoved bounds the bytes copied to put names in order: an object is copied once
 // for every unsorted object around it, so depth multiplies size.
-const maxMoved = 1 << 30
+const maxMoved = 256 << 20
 
 // canonical appends the canonical text of the value at pos, which was checked before.
 func (s *scanner) canonical(out []byte) []byte {

@@ -131,6 +131,15 @@ func TestFormKinds(t *testing.T) {
 	}
 }
 
+// null as a default means "not answered", unless an answer is required.
+func TestNullDefaults(t *testing.T) {
+	t.Parallel()
+	f := mustForm(t, `{"properties":{"a":{"type":["string","null"],"default":null},"b":{"type":["string","null"],"default":null}},"required":["b"]}`)
+	if got := string(f.Encode(f.Defaults())); got != `{"b":null}` || f.Check(f.Defaults()) != nil || len(f.Notes) != 0 {
+		t.Errorf("defaults %s, notes %q", got, f.Notes)
+	}
+}
+
 func TestFormReferences(t *testing.T) {
 	t.Parallel()
 	f := mustForm(t, `{"type":"object","$defs":{"Color":{"type":"string","enum":["red","green"],"title":"Color"},"a/b":{"$ref":"#/$defs/Color"}},
@@ -190,18 +199,19 @@ func TestFormRefuses(t *testing.T) {
 func TestFormNotes(t *testing.T) {
 	t.Parallel()
 	for property, want := range map[string]string{
-		`{"type":"integer","default":"twenty"}`:                           `The server's default for "x" is not used: it must be a whole number, not "twenty".`,
-		`{"type":"integer","default":5,"maximum":3}`:                      `it must be 3 or less, not 5`,
-		`{"type":"boolean","default":"true"}`:                             `it must be true or false, not "true"`,
-		`{"type":"string","default":5}`:                                   `it must be a text, not 5`,
-		`{"type":"string","enum":["a"],"default":"b"}`:                    `it must be one of "a", not "b"`,
-		`{"type":"array","items":{"enum":["a","b"]},"default":["a","c"]}`: `it has a wrong entry 2: it must be one of "a", "b", not "c"`,
-		`{"type":"string","format":"date","default":"2025-02-30"}`:        `it must be a date of the calendar`,
-		`{"type":"string","pattern":"(?=x)"}`:                             `is not checked`,
+		`{"type":"integer","default":"twenty"}`:                                                                  `The server's default for "x" is not used: it must be a whole number, not "twenty".`,
+		`{"type":"integer","default":5,"maximum":3}`:                                                             `it must be 3 or less, not 5`,
+		`{"type":"boolean","default":"true"}`:                                                                    `it must be true or false, not "true"`,
+		`{"type":"string","default":5}`:                                                                          `it must be a text, not 5`,
+		`{"type":"string","enum":["a"],"default":"b"}`:                                                           `it must be one of "a", not "b"`,
+		`{"type":"array","items":{"enum":["a","b"]},"default":["a","c"]}`:                                        `it has a wrong entry 2: it must be one of "a", "b", not "c"`,
+		`{"type":"string","format":"date","default":"2025-02-30"}`:                                               `it must be a date of the calendar`,
+		`{"type":"string","pattern":"^([a-z]{1,30}x?){1,30}$","default":"` + strings.Repeat("x", 900_000) + `"}`: "too long to be checked",
+		`{"type":"string","pattern":"(?=x)"}`:                                                                    `is not checked`,
 	} {
 		f, field := one(t, property)
 		if len(f.Notes) != 1 || !strings.Contains(f.Notes[0], want) || field.Default != nil || len(f.Defaults()) != 0 {
-			t.Errorf("%s: notes %q, default %s", property, f.Notes, field.Default)
+			t.Errorf("%s: notes %q, default %s", short(property, 200), f.Notes, short(string(field.Default), 100))
 		}
 	}
 	f := mustForm(t, `{"properties":{"a":{"type":"string","title":"Name"},"b":{"type":"string","title":" name "},"a":{"type":"integer"}},"required":["a","zz"]}`)

@@ -41,7 +41,7 @@ func (m *meter) spend(n int) {
 	}
 	m.left -= n
 	m.calls++
-	if m.left < 0 || m.calls%64 == 0 && time.Now().After(m.deadline) {
+	if m.left < 0 || (n > 64 || m.calls%64 == 0) && time.Now().After(m.deadline) {
 		panic(exhausted{})
 	}
 }

@@ -46,7 +46,7 @@ func (p *pattern) MatchString(s string) bool {
 	if p.re == nil {
 		return true
 	}
-	p.meter.spend(1 + len(s)*p.size/256)
+	p.meter.spend(1 + len(s)*p.size/128)
 	return p.re.MatchString(s)
 }
 

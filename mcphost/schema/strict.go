@@ -74,6 +74,7 @@ type scanner struct {
 	depth int
 	out   []byte
 	lone  bool // accept escapes of half a surrogate pair
+	count int  // values read so far
 	moved int  // bytes copied by Canonical to put names in order
 }
 
@@ -133,6 +134,7 @@ func (s *scanner) document() error {
 
 // value reads one value that begins at pos.
 func (s *scanner) value() error {
+	s.count++
 	if s.pos >= len(s.src) {
 		return s.unexpected("a value")
 	}

@@ -44,8 +44,15 @@ const maxStack = 100_000
 // [MaxCheckTime] and the limits of this package gives one violation that says so. Of
 // a name that appears twice the last value is checked.
 func (s *Schema) Validate(instance []byte) []Violation {
-	if err := check(instance); err != nil {
-		return []Violation{{Message: "is " + err.Error()}}
+	sc, err := newScanner(instance)
+	if err == nil {
+		err = sc.document()
+	}
+	if err != nil {
+		return []Violation{{Message: "cannot be checked: " + err.Error()}}
+	}
+	if sc.count > maxValues { // decoded, they would take many times their text
+		return []Violation{{Message: fmt.Sprintf("has more than %d parts, too many to be checked against the schema", maxValues)}}
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(instance))
 	if err != nil {
@@ -71,9 +78,6 @@ type extent struct{ values, depth int }
 func (x *extent) measure(v any, depth int) string {
 	x.values++
 	x.depth = max(x.depth, depth)
-	if x.values > maxValues {
-		return fmt.Sprintf("has more than %d parts, too many to be checked against the schema", maxValues)
-	}
 	switch v := v.(type) {
 	case map[string]any:
 		for _, item := range v {

@@ -1,0 +1,290 @@
+package mcphost_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"steward/mcphost"
+	"steward/mcphost/internal/trial"
+)
+
+// TestPages reads lists whose pages behave in every way seen.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		pages string
+		size  int
+		count func(int) bool
+		said  string
+	}{
+		{"", 2, func(n int) bool { return n > 30 }, ""},
+		{"empty", 2, func(n int) bool { return n > 30 }, ""},
+		{"repeat", 2, func(n int) bool { return n == 2 }, "twice"},
+		{"alternate", 2, func(n int) bool { return n == 2 }, "twice"},
+		{"endless", 2, func(n int) bool { return n == 2 }, "more than 100 pages"},
+		{"number", 2, func(n int) bool { return n == 2 }, "no text"},
+		{"huge", 2, func(n int) bool { return n == 2 }, "cursor of"},
+	}
+	for _, tt := range tests {
+		t.Run("pages "+tt.pages, func(t *testing.T) {
+			t.Parallel()
+			h, _ := trial.Host(t, mcphost.Options{})
+			flags := []string{"--page-size", fmt.Sprint(tt.size)}
+			if tt.pages != "" {
+				flags = append(flags, "--pages", tt.pages)
+			}
+			c := trial.Connect(t, h, trial.Scripted("s", flags...))
+			if n := len(c.Tools()); !tt.count(n) {
+				t.Errorf("%d tools: %s", n, trial.Names(c.Tools()))
+			}
+			if said := fmt.Sprint(c.Problems()); !strings.Contains(said, tt.said) || (tt.said == "") != (len(c.Problems()) == 0) {
+				t.Errorf("problems %v, want %q", c.Problems(), tt.said)
+			}
+			seen := map[string]bool{}
+			for _, tool := range c.Tools() {
+				if seen[tool.Name] {
+					t.Errorf("%s stands there twice", tool.Name)
+				}
+				seen[tool.Name] = true
+			}
+		})
+	}
+}
+
+// TestHangingPage checks that the pages before one that hangs are offered.
+func TestHangingPage(t *testing.T) {
+	t.Parallel()
+	h, _ := trial.Host(t, mcphost.Options{})
+	cfg := trial.Scripted("partial", "--page-size", "2", "--pages", "hang")
+	cfg.StartTimeout = time.Second
+	c := trial.Connect(t, h, cfg)
+	if trial.Names(c.Tools()) != "echo add" || len(c.Problems()) == 0 {
+		t.Errorf("tools %s, problems %v", trial.Names(c.Tools()), c.Problems())
+	}
+}
+
+// entries is a step that answers tools/list.
+func entries(list string) string { return `tools/list=@result {"tools":[` + list + `]}` }
+
+// TestEntries reads entries that are not as they should be: each is dropped or
+// corrected by itself.
+func TestEntries(t *testing.T) {
+	t.Parallel()
+	good := `{"name":"good","inputSchema":{"type":"object"}}`
+	tests := []struct{ name, entry, tools, said string }{
+		{"a number", `7`, "good", "no object"},
+		{"null", `null`, "good", "no object"},
+		{"no name", `{"inputSchema":{"type":"object"}}`, "good", "no name"},
+		{"empty name", `{"name":"","inputSchema":{"type":"object"}}`, "good", "no name"},
+		{"name of the wrong type", `{"name":7,"inputSchema":{"type":"object"}}`, "good", "wrong type"},
+		{"description of the wrong type", `{"name":"x","description":["a"],"inputSchema":{"type":"object"}}`, "good", "description"},
+		{"hint of the wrong type", `{"name":"x","annotations":{"readOnlyHint":"yes"},"inputSchema":{"type":"object"}}`, "good", "readOnlyHint"},
+		{"icons of the wrong type", `{"name":"x","icons":"x","inputSchema":{"type":"object"}}`, "good", "icons"},
+		{"zero width space", `{"name":"read\u200bfile","inputSchema":{"type":"object"}}`, "good", "U+200B"},
+		{"direction override", `{"name":"read\u202efile","inputSchema":{"type":"object"}}`, "good", "U+202E"},
+		{"newline", `{"name":"a\nb","inputSchema":{"type":"object"}}`, "good", "U+000A"},
+		{"tag character", `{"name":"a\udb40\udc41","inputSchema":{"type":"object"}}`, "good", "U+E0041"},
+		{"long name", `{"name":"` + strings.Repeat("n", 513) + `","inputSchema":{"type":"object"}}`, "good", "longer than 512"},
+		{"chinese name", `{"name":"获取周报","inputSchema":{"type":"object"}}`, "获取周报 good", ""},
+		{"odd name", `{"name":"../x __proto__","inputSchema":{"type":"object"}}`, "../x __proto__ good", ""},
+		{"missing schema", `{"name":"x"}`, "x good", "no inputSchema"},
+		{"null schema", `{"name":"x","inputSchema":null}`, "x good", "no inputSchema"},
+		{"schema of the wrong type", `{"name":"x","inputSchema":"s"}`, "good", "inputSchema"},
+		{"impossible schema", `{"name":"x","inputSchema":{"type":5}}`, "good", "inputSchema"},
+		{"schema on the network", `{"name":"x","inputSchema":{"type":"object","properties":{"p":{"$ref":"http://127.0.0.1:1/x"}}}}`, "good", "inputSchema"},
+		{"twice the same", good, "good", "twice"},
+		{"twice, different", `{"name":"good","description":"first","inputSchema":{"type":"object"}}`, "good", "different definitions"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			h, _ := trial.Host(t, mcphost.Options{})
+			c := trial.Connect(t, h, trial.Scripted("s", "--step", entries(tt.entry+","+good)))
+			if got := trial.Names(c.Tools()); got != tt.tools {
+				t.Errorf("tools %q, want %q", got, tt.tools)
+			}
+			if said := fmt.Sprint(c.Problems()); !strings.Contains(said, tt.said) || (tt.said == "") != (len(c.Problems()) == 0) {
+				t.Errorf("problems %v, want %q", c.Problems(), tt.said)
+			}
+			for _, tool := range c.Tools() {
+				if len(tool.InputSchema) == 0 || tool.InputSchema[0] != '{' || !strings.HasPrefix(tool.Definition, "sha256:") {
+					t.Errorf("tool %+v", tool)
+				}
+			}
+		})
+	}
+}
+
+// TestDefinition checks what changes the hash of a definition.
+func TestDefinition(t *testing.T) {
+	t.Parallel()
+	base := `{"name":"x","description":"d","inputSchema":{"type":"object","properties":{"a":{"default":1}}},"_meta":{"ui":{"resourceUri":"ui://x"},"trace":1}}`
+	same := []string{
+		`{"inputSchema":{"properties":{"a":{"default":1}},"type":"object"},"_meta":{"trace":2,"ui":{"resourceUri":"ui:\/\/x"}}, "description":"\u0064","name":"x"}`,
+	}
+	different := []string{
+		`{"name":"x","description":"D","inputSchema":{"type":"object","properties":{"a":{"default":1}}},"_meta":{"ui":{"resourceUri":"ui://x"},"trace":1}}`,
+		`{"name":"x","description":"d","inputSchema":{"type":"object","properties":{"a":{"default":1.0}}},"_meta":{"ui":{"resourceUri":"ui://x"},"trace":1}}`,
+		`{"name":"x","description":"d","inputSchema":{"type":"object","properties":{"a":{"default":12345678901234567890}}},"_meta":{"ui":{"resourceUri":"ui://x"}}}`,
+		`{"name":"x","description":"d","inputSchema":{"type":"object","properties":{"a":{"default":12345678901234567891}}},"_meta":{"ui":{"resourceUri":"ui://x"}}}`,
+		`{"name":"x","description":"d","inputSchema":{"type":"object","properties":{"a":{"default":1}}},"_meta":{"ui":{"resourceUri":"ui://y"},"trace":1}}`,
+		`{"name":"x","description":"d","inputSchema":{"type":"object","properties":{"a":{"default":1}}},"_meta":{"trace":1}}`,
+		`{"name":"x","title":"","description":"d","inputSchema":{"type":"object","properties":{"a":{"default":1}}},"_meta":{"ui":{"resourceUri":"ui://x"}}}`,
+	}
+	hash := func(entry string) string {
+		h, _ := trial.Host(t, mcphost.Options{})
+		c := trial.Connect(t, h, trial.Scripted("s", "--step", entries(entry)))
+		return trial.Tool(t, c, "x").Definition
+	}
+	want := hash(base)
+	for _, entry := range same {
+		if got := hash(entry); got != want {
+			t.Errorf("another hash for %s", entry)
+		}
+	}
+	seen := map[string]string{want: base}
+	for _, entry := range different {
+		got := hash(entry)
+		if before, ok := seen[got]; ok {
+			t.Errorf("one hash for\n%s\n%s", before, entry)
+		}
+		seen[got] = entry
+	}
+}
+
+// TestManyTools checks that a list without end is cut, and that it is said.
+func TestManyTools(t *testing.T) {
+	t.Parallel()
+	h, _ := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, trial.Scripted("s", "--tools", "1000"))
+	if n := len(c.Tools()); n != mcphost.MaxItems {
+		t.Errorf("%d tools", n)
+	}
+	said := fmt.Sprint(c.Problems())
+	if !strings.Contains(said, "tool-0600") || !strings.Contains(said, "more problems of this kind") {
+		t.Errorf("problems: %.500s", said)
+	}
+}
+
+// TestAppOnlyTool checks that a tool for apps alone is marked.
+func TestAppOnlyTool(t *testing.T) {
+	t.Parallel()
+	h, _ := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, trial.Scripted("s", "--step", entries(
+		`{"name":"both","inputSchema":{"type":"object"},"_meta":{"ui":{"visibility":["model","app"]}}},`+
+			`{"name":"app","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true,"title":"T"},"_meta":{"ui":{"visibility":["app"]}}}`)))
+	both, app := trial.Tool(t, c, "both"), trial.Tool(t, c, "app")
+	if both.AppOnly || !app.AppOnly {
+		t.Errorf("both %v, app %v", both.AppOnly, app.AppOnly)
+	}
+	if app.ReadOnlyHint == nil || !*app.ReadOnlyHint || app.DestructiveHint != nil || app.Title != "T" {
+		t.Errorf("%+v", app)
+	}
+}
+
+// TestUndeclaredListsAreNotAsked checks that what was not declared is not asked
+// for, and that a declared list the server does not know is empty.
+func TestUndeclaredListsAreNotAsked(t *testing.T) {
+	t.Parallel()
+	h, _ := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, trial.Scripted("s",
+		"--step", `initialize=@result {"protocolVersion":"2025-06-18","capabilities":{"resources":{}},"serverInfo":{"name":"x","version":"1"}}`,
+		"--step", "resources/templates/list=@error -32601 unknown"))
+	if len(c.Tools()) != 0 {
+		t.Errorf("tools: %s", trial.Names(c.Tools()))
+	}
+	if prompts, err := c.Prompts(t.Context()); err != nil || len(prompts) != 0 {
+		t.Errorf("prompts %v, %v", prompts, err)
+	}
+	if templates, err := c.Templates(t.Context()); err != nil || len(templates) != 0 {
+		t.Errorf("templates %v, %v", templates, err)
+	}
+	if said := fmt.Sprint(c.Problems()); !strings.Contains(said, "resources/templates/list") {
+		t.Errorf("problems: %s", said)
+	}
+	if resources, err := c.Resources(t.Context()); err != nil || len(resources) != 1 {
+		t.Errorf("resources %v, %v", resources, err)
+	}
+	for _, f := range c.Frames() {
+		if s := string(f.Bytes); strings.Contains(s, "tools/list") || strings.Contains(s, "prompts/list") {
+			t.Errorf("it was asked: %s", s)
+		}
+	}
+}
+
+// TestOffer reads what else a server offers.
+func TestOffer(t *testing.T) {
+	t.Parallel()
+	h, w := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, trial.Scripted("s", "--step", `prompts/get=@notify notifications/resources/updated {"uri":"test://one"}`,
+		"--step", `prompts/get=@notify notifications/message {"level":"warning","logger":"db","data":{"a":1}}`,
+		"--step", `prompts/get=@result {"description":"D","messages":[{"role":"system","content":{"type":"text","text":"obey"}},{"role":"assistant","content":{"type":"text","text":"yes"}}]}`))
+	ctx := t.Context()
+	prompts, err := c.Prompts(ctx)
+	if err != nil || len(prompts) != 1 || prompts[0].Name != "greet" || !prompts[0].Arguments[0].Required || prompts[0].Definition == "" {
+		t.Errorf("prompts %+v, %v", prompts, err)
+	}
+	p, err := c.GetPrompt(ctx, "greet", map[string]string{"who": "世界"})
+	if err != nil || len(p.Messages) != 2 || p.Messages[0].Role != "user" || p.Messages[1].Role != "assistant" || p.Messages[0].Content.Text != "obey" {
+		t.Errorf("prompt %+v, %v", p, err)
+	}
+	trial.Wait(t, w, func(u mcphost.ResourceUpdated) bool { return u.URI == "test://one" })
+	message := trial.Wait(t, w, func(mcphost.LogMessage) bool { return true })
+	if message.Level != "warning" || message.Logger != "db" || message.Text != `{"a":1}` {
+		t.Errorf("%+v", message)
+	}
+	resource, err := c.ReadResource(ctx, "test://other")
+	if err != nil || resource.URI != "test://other" || resource.Contents[0].Text != "first" {
+		t.Errorf("resource %+v, %v", resource, err)
+	}
+	completion, err := c.Complete(ctx, mcphost.CompletionRef{Prompt: "greet"}, "who", "wo", map[string]string{"x": "y"})
+	if err != nil || strings.Join(completion.Values, ",") != "world" || completion.Total != 1 {
+		t.Errorf("completion %+v, %v", completion, err)
+	}
+	if _, err := c.Complete(ctx, mcphost.CompletionRef{Template: "test://item/{id}"}, "id", "", nil); err != nil {
+		t.Error(err)
+	}
+	if err := c.Subscribe(ctx, "test://one"); err == nil {
+		t.Error("a subscription was possible though it was not declared")
+	}
+	if err := c.Ping(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := c.SetLogLevel(ctx, "info"); err != nil {
+		t.Error(err)
+	}
+	out := ""
+	for _, f := range c.Frames() {
+		if f.Direction == "out" {
+			out += string(f.Bytes) + "\n"
+		}
+	}
+	for _, want := range []string{
+		`"ref":{"name":"greet","type":"ref/prompt"}`, `"ref":{"type":"ref/resource","uri":"test://item/{id}"}`,
+		`"context":{"arguments":{"x":"y"}}`, `"arguments":{"who":"世界"}`, `"level":"info"`, `"uri":"test://other"`,
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s was not sent:\n%s", want, out)
+		}
+	}
+}
+
+// TestListChangedIsCoalesced checks that a server that announces a change with
+// every answer is not asked without end.
+func TestListChangedIsCoalesced(t *testing.T) {
+	t.Parallel()
+	h, _ := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, trial.Scripted("s", "--step", "tools/list=@repeat 3 @notify notifications/tools/list_changed {}", "--step", "tools/list=@usual"))
+	time.Sleep(2500 * time.Millisecond)
+	n := 0
+	for _, f := range c.Frames() {
+		if f.Direction == "out" && strings.Contains(string(f.Bytes), "tools/list") {
+			n++
+		}
+	}
+	if n < 2 || n > 4 {
+		t.Errorf("the tools were asked for %d times in 2.5 s", n)
+	}
+}
