@@ -87,7 +87,9 @@ func (d document) digest() []byte {
 	return h.Sum(nil)
 }
 
-func slotData(name string) []byte { return fmt.Appendf(nil, "steward secrets %d slot %s", fileVersion, name) }
+func slotData(name string) []byte {
+	return fmt.Appendf(nil, "steward secrets %d slot %s", fileVersion, name)
+}
 
 var sealData = fmt.Appendf(nil, "steward secrets %d seal", fileVersion)
 
@@ -211,7 +213,7 @@ func (g *passphraseGuard) open(ctx context.Context, passphrase string) (*file, s
 	if err != nil {
 		return nil, "", err
 	}
-	f, err := unlock(g.path, doc, passphrase)
+	f, err := verified(g.path, doc, doc.KDF.key(passphrase))
 	if err != nil {
 		if g.misses++; g.misses >= freeMisses {
 			g.next = g.now().Add(min(time.Minute, time.Second<<min(g.misses-freeMisses, 6)))
@@ -238,8 +240,9 @@ func create(path, passphrase string) (*file, error) {
 	return &file{path: path, aead: aead, doc: doc}, nil
 }
 
-func unlock(path string, doc document, passphrase string) (*file, error) {
-	aead, err := chacha20poly1305.NewX(doc.KDF.key(passphrase))
+// verified opens a document with a key, if the seal says that it is whole.
+func verified(path string, doc document, key []byte) (*file, error) {
+	aead, err := chacha20poly1305.NewX(key)
 	if err != nil {
 		return nil, err
 	}
@@ -365,5 +368,8 @@ func keepCopy(path string) error {
 			return errors.Join(err, discard(next))
 		}
 	}
-	return os.Rename(next, path+backupSuffix)
+	if err := os.Rename(next, path+backupSuffix); err != nil {
+		return err
+	}
+	return discard(next) // rename leaves it where both were the same file already
 }

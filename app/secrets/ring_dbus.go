@@ -30,11 +30,11 @@ const (
 
 // busAddress finds the session bus without ever starting one. The library
 // starts dbus-launch where it finds none, so it must not be called then.
-func busAddress() string {
-	if address := os.Getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" && address != "autolaunch:" {
-		return address
+func busAddress(fromEnv, runtimeDirs string) string {
+	if fromEnv != "" && fromEnv != "autolaunch:" {
+		return fromEnv
 	}
-	socket := filepath.Join("/run/user", strconv.Itoa(os.Getuid()), "bus")
+	socket := filepath.Join(runtimeDirs, strconv.Itoa(os.Getuid()), "bus")
 	if info, err := os.Stat(socket); err == nil && info.Mode().Type() == os.ModeSocket {
 		return "unix:path=" + dbus.EscapeBusAddressValue(socket)
 	}
@@ -50,7 +50,7 @@ type session struct {
 
 // connect finds the collection that the library uses: login, else the default.
 func connect(ctx context.Context) (*session, State) {
-	address := busAddress()
+	address := busAddress(os.Getenv("DBUS_SESSION_BUS_ADDRESS"), "/run/user")
 	if address == "" {
 		return nil, State{KindAbsent, "There is no session bus (D-Bus), and so no keyring."}
 	}
