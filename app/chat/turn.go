@@ -20,7 +20,8 @@ const (
 	// cannot run before the turn ends.
 	maxBroken = 2
 	// maxHistory is how many stored messages a request is built from.
-	maxHistory = 2000
+	maxHistory  = 2000
+	historyPage = 500
 	// repeats is how often one call may be made in a turn before a person is told.
 	repeats = 10
 )
@@ -122,14 +123,14 @@ func (t *turn) warn() {
 func (t *turn) history() ([]storage.Message, error) {
 	var all []storage.Message
 	for before := int64(0); len(all) < maxHistory; {
-		page, err := t.e.o.Store.Messages(t.log, t.conv.ID, before, 500)
+		page, err := t.e.o.Store.Messages(t.log, t.conv.ID, before, historyPage)
 		if err != nil {
 			return nil, fmt.Errorf("the conversation cannot be read: %w", err)
 		}
-		if len(page) == 0 {
+		all = append(page, all...)
+		if len(page) < historyPage {
 			break
 		}
-		all = append(page, all...)
 		before = page[0].Seq
 	}
 	for len(all) > 0 && all[0].Role != storage.RoleUser {
@@ -236,9 +237,8 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 		return answer, errors.Join(err, noteErr) // there is nothing to keep
 	}
 	if err != nil {
-		if msg.Meta, _ = encode(storedMeta{Error: t.sentence(err)}); msg.Meta == nil {
-			msg.Meta = nil
-		}
+		meta, encodeErr := encode(storedMeta{Error: t.sentence(err)})
+		msg.Meta, noteErr = meta, errors.Join(noteErr, encodeErr)
 	}
 	t.messages = append(t.messages, msg)
 	if storeErr := t.e.o.Store.Write(t.log, func(tx *storage.Tx) error { return tx.PutMessage(msg) }); storeErr != nil {

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"steward/app/clean"
 	"steward/app/journal"
+	"steward/mcphost/schema"
 )
 
 // watch makes the run hear of changes at its server while a person decides.
@@ -173,9 +177,42 @@ func (r *run) replace(edited Call) error {
 // warnings are what the person should know beside the arguments.
 func (r *run) warnings() []string {
 	var out []string
+	before, err := r.g.o.Journal.List(r.log, journal.Filter{
+		Kind: string(journal.KindCall), Server: r.call.Server(), Tool: r.call.Tool(), Outcome: journal.OK, Limit: 1,
+	})
+	switch {
+	case err != nil:
+		out = append(out, "Whether this tool was used before cannot be told: "+r.g.line(err.Error()))
+	case len(before) == 0:
+		out = append(out, "This tool has not been used before.")
+	}
 	for _, s := range r.call.spec.After {
 		if s != r.call.Server() {
 			out = append(out, fmt.Sprintf("Proposed after the model had read output of %s.", clean.Reveal(s)))
+		}
+	}
+	return append(out, outsideRoots([]byte(r.call.Arguments()), r.conn.Config().Roots)...)
+}
+
+// outsideRoots names arguments that are paths outside the folders shared with
+// the server.
+func outsideRoots(arguments []byte, roots []string) []string {
+	members, err := schema.ParseObject(arguments)
+	if err != nil || len(roots) == 0 {
+		return nil
+	}
+	var out []string
+	for _, m := range members {
+		path, ok := plainString(m.Value)
+		if !ok || !filepath.IsAbs(path) {
+			continue
+		}
+		inside := slices.ContainsFunc(roots, func(root string) bool {
+			rel, err := filepath.Rel(root, path)
+			return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+		})
+		if !inside {
+			out = append(out, fmt.Sprintf("“%s” is a path outside the shared folders.", clean.Reveal(m.Name)))
 		}
 	}
 	return out

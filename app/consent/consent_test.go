@@ -381,3 +381,35 @@ func TestEveryEndingTellsTheModelSomethingOfItsOwn(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+func TestPathsOutsideTheSharedFoldersArePointedOut(t *testing.T) {
+	t.Parallel()
+	for path, outside := range map[string]bool{"/home/a/x": false, "/home/a": false, "/home/a/../b": true, "/home/ab": true, "/etc/passwd": true, "relative": false, "/home/a/..x": false} {
+		args, err := encode(map[string]string{"path": path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(outsideRoots([]byte(args), []string{"/home/a"})) > 0; got != outside {
+			t.Errorf("%s: outside %v", path, got)
+		}
+		if len(outsideRoots([]byte(args), nil)) > 0 {
+			t.Errorf("%s: a warning without shared folders", path)
+		}
+	}
+}
+
+func TestANameThatOccursTwiceIsFoundAtAnyDepth(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]bool{
+		`{"a":1,"a":2}`: true, `{"a":{"b":1,"b":2}}`: true, `{"a":[1,[{"b":1,"\u0062":2}]]}`: true,
+		`{"a":{"b":1},"b":{"a":1}}`: false, `{"a":[{"b":1},{"b":2}]}`: false, `{"a":"{\"b\":1,\"b\":2}"}`: false,
+	} {
+		if got := repeatsName([]byte(args)); got != want {
+			t.Errorf("%s: %v", args, got)
+		}
+	}
+	p := presentCall(mustCall(t, spec(`{"a":{"b":1,"b":2}}`)), mcphost.Tool{}, nil)
+	if !strings.Contains(strings.Join(p.Warnings, "\n"), "Inside “a”") {
+		t.Errorf("warnings: %v", p.Warnings)
+	}
+}

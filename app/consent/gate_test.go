@@ -194,6 +194,7 @@ func TestGrantsHoldUntilTheyAreRevokedOrTheDefinitionChanges(t *testing.T) {
 	}
 	expect(t, r.now(r.callIn("c_2", "t_2", conn, "echo", `{"text":"2"}`), conn), Allowed, "grant:"+grants[0].ID, "ok", "done")
 	expect(t, r.now(r.call(conn, "add", `{}`), conn), Expired, byExpiry, "expired", "none") // another tool asks
+	expect(t, r.now(r.call(conn, "echo", `{"text":"a","text":"b"}`), conn), Expired, byExpiry, "expired", "none")
 
 	change := r.call(conn, "redefines", `{}`)
 	out = r.run(ctx, change, conn, Limits{})
@@ -212,8 +213,10 @@ func TestGrantsHoldUntilTheyAreRevokedOrTheDefinitionChanges(t *testing.T) {
 	if err := r.gate.Revoke(ctx, grants[0].ID); err == nil {
 		t.Fatal("a grant was revoked twice")
 	}
-	if n := len(r.records(journal.KindGrant)); n != 2 {
-		t.Fatalf("%d records of grants, want 2", n)
+	for end := time.Now().Add(5 * time.Second); len(r.records(journal.KindGrant)) != 2; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("records of grants: %+v", r.records(journal.KindGrant))
+		}
 	}
 }
 
@@ -274,7 +277,7 @@ func TestAnUnreviewedServerContributesNothing(t *testing.T) {
 	}
 	expect(t, r.now(r.call(conn, "echo", `{}`), conn), Withdrawn, byCurrent, "withdrawn", "none")
 	review, err := r.gate.Review(ctx, conn)
-	if err != nil || review.Known || !review.Blocked || review.Pending() != len(conn.Tools())+1 {
+	if err != nil || review.Known || !review.Blocked || review.Pending() <= len(conn.Tools()) {
 		t.Fatalf("review of a new server: known %v, blocked %v, %d pending of %d (%v)", review.Known, review.Blocked, review.Pending(), len(conn.Tools()), err)
 	}
 	if err := r.gate.Trust(ctx, conn, "sha256:other"); !errors.Is(err, ErrShown) {
@@ -323,9 +326,9 @@ func TestStopEndsAWaitingCallWithoutSendingIt(t *testing.T) {
 func TestStopEndsARunningCallAtOnceAndRecordsALateAnswer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, allow)
-	conn, received := r.server("s")
+	conn, received := r.server("s", "--step", "tool:tardy=@sleep 100ms", "--step", "tool:tardy=@text too late")
 	ctx, cancel := context.WithCancel(context.Background())
-	out := r.run(ctx, r.call(conn, "late", `{}`), conn, Limits{})
+	out := r.run(ctx, r.call(conn, "tardy", `{}`), conn, Limits{})
 	for len(received()) == 0 {
 		time.Sleep(time.Millisecond)
 	}
@@ -400,5 +403,78 @@ func TestCallsInALaneRunInTheOrderOfTheirDecisions(t *testing.T) {
 		if want := fmt.Sprintf(`echo {"text":"%d"}`, i); got != want {
 			t.Fatalf("call %d at the server is %s", i, got)
 		}
+	}
+}
+
+func TestAFaultOnTheWayEndsOneCallOnly(t *testing.T) {
+	t.Parallel()
+	broken := true
+	r := newRig(t, func(o *Options) {
+		allow(o)
+		o.Disabled = func(string, string) bool {
+			if broken {
+				panic("SENTINEL")
+			}
+			return false
+		}
+		o.Redact = func(s string) string { return strings.ReplaceAll(s, "SENTINEL", "[secret]") }
+	})
+	conn, received := r.server("s")
+	o, err := r.gate.Run(context.Background(), r.call(conn, "echo", `{}`), conn, Limits{})
+	if err == nil || o.Outcome != "withdrawn" || o.Effect != "none" || len(received()) != 0 {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	broken = false
+	expect(t, r.now(r.call(conn, "echo", `{}`), conn), Allowed, "flag", "ok", "done")
+}
+
+func TestAJournalThatFailsOnTheWayStopsTheCall(t *testing.T) {
+	t.Parallel()
+	var r *rig
+	r = newRig(t, func(o *Options) {
+		allow(o)
+		o.Disabled = func(string, string) bool { // asked after the call was proposed, before it is sent
+			if err := r.journal.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+			return false
+		}
+	})
+	conn, received := r.server("s")
+	o, err := r.gate.Run(context.Background(), r.call(conn, "echo", `{}`), conn, Limits{})
+	if err == nil || o.Effect != "none" || !strings.HasPrefix(o.Text, "Not executed.") || o.Record == 0 {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	if got := received(); len(got) != 0 {
+		t.Fatalf("the server received %q", got)
+	}
+}
+
+func TestPromptsCountAsReviewedLikeTools(t *testing.T) {
+	t.Parallel()
+	for _, listed := range []bool{true, false} {
+		r := newRig(t, func(o *Options) { o.Listed = func(string) bool { return listed } })
+		conn, _ := r.server("s")
+		ctx := context.Background()
+		prompts, err := conn.Prompts(ctx)
+		if err != nil || len(prompts) == 0 {
+			t.Fatalf("the server offers no prompt: %v", err)
+		}
+		check := func(change string, want bool) {
+			t.Helper()
+			p := prompts[0]
+			p.Definition += change
+			if ok, err := r.gate.PromptReviewed(ctx, conn, p); err != nil || ok != want {
+				t.Fatalf("listed %v, changed %q: reviewed %v (%v)", listed, change, ok, err)
+			}
+		}
+		check("", listed)
+		if !listed {
+			if err := r.gate.Trust(ctx, conn, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		check("", true)
+		check("changed", false)
 	}
 }

@@ -115,10 +115,15 @@ func (g *Gate) PromptReviewed(ctx context.Context, conn *mcphost.Connection, p m
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.listed(conn.Server()) {
+		pins = g.seen[seenKey(conn)]
+	}
 	key := pinKey{pinPrompt, p.Name}
 	pin, ok := pins[key]
 	if !ok && g.listed(conn.Server()) {
-		pins[key] = storage.Pin{Server: conn.Server(), Kind: pinPrompt, Name: p.Name, Hash: p.Definition}
+		next := maps.Clone(g.seen[seenKey(conn)]) // others may be reading the old one
+		next[key] = storage.Pin{Server: conn.Server(), Kind: pinPrompt, Name: p.Name, Hash: p.Definition}
+		g.seen[seenKey(conn)] = next
 		return true, nil
 	}
 	return ok && pin.Hash == p.Definition, nil
@@ -174,16 +179,22 @@ func (g *Gate) whyNotCurrent(ctx context.Context, c Call, conn *mcphost.Connecti
 
 // Review compares what the server offers now with what was reviewed before.
 func (g *Gate) Review(ctx context.Context, conn *mcphost.Connection) (Review, error) {
+	r, _, err := g.review(ctx, conn)
+	return r, err
+}
+
+// review also returns the pins of exactly what the Review shows.
+func (g *Gate) review(ctx context.Context, conn *mcphost.Connection) (Review, []storage.Pin, error) {
 	if s := conn.State(); s != mcphost.StateReady {
-		return Review{}, fmt.Errorf("the server %s is not running, so there is nothing to review; start it first", conn.Server())
+		return Review{}, nil, fmt.Errorf("the server %s is not running, so there is nothing to review; start it first", conn.Server())
 	}
 	now, err := g.current(ctx, conn, true)
 	if err != nil {
-		return Review{}, err
+		return Review{}, nil, err
 	}
 	before, err := g.pinsOf(ctx, conn)
 	if err != nil {
-		return Review{}, err
+		return Review{}, nil, err
 	}
 	r := Review{Server: clean.Reveal(conn.Server()), Known: len(before) > 0, Blocked: whyBlocked(before, conn) != ""}
 	parts := []string{"review", conn.Server()}
@@ -199,7 +210,7 @@ func (g *Gate) Review(ctx context.Context, conn *mcphost.Connection) (Review, er
 		}
 	}
 	r.Hash = hashOf(parts...)
-	return r, nil
+	return r, now, nil
 }
 
 func change(p storage.Pin, before map[pinKey]storage.Pin) Change {
@@ -224,16 +235,12 @@ func change(p storage.Pin, before map[pinKey]storage.Pin) Change {
 // person saw; where it is not empty and something has changed since, nothing is
 // pinned.
 func (g *Gate) Trust(ctx context.Context, conn *mcphost.Connection, shown string) error {
-	r, err := g.Review(ctx, conn)
+	r, now, err := g.review(ctx, conn)
 	if err != nil {
 		return err
 	}
 	if shown != "" && shown != r.Hash {
 		return fmt.Errorf("%w: the server %s has changed what it offers; review it again", ErrShown, conn.Server())
-	}
-	now, err := g.current(ctx, conn, true)
-	if err != nil {
-		return err
 	}
 	if err := g.notePins(ctx, conn, now, "person"); err != nil {
 		return err

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"steward/app/clean"
@@ -57,10 +59,31 @@ type Outcome struct {
 // The outcome is complete in every case. The error says that the journal could
 // not be written: before sending, nothing was executed; after it, the outcome
 // stands only here.
-func (g *Gate) Run(ctx context.Context, c Call, conn *mcphost.Connection, lim Limits) (Outcome, error) {
+func (g *Gate) Run(ctx context.Context, c Call, conn *mcphost.Connection, lim Limits) (o Outcome, err error) {
 	r := &run{g: g, ctx: ctx, log: context.WithoutCancel(ctx), call: c, conn: conn, lim: lim, look: make(chan struct{}, 1)}
 	defer r.settled()
+	defer func() {
+		if p := recover(); p != nil {
+			o, err = r.broken(p)
+		}
+	}()
 	return r.run()
+}
+
+// broken ends a call on whose way the program itself failed. Its record is left
+// open where it cannot be written; the next start closes it.
+func (r *run) broken(p any) (Outcome, error) {
+	err := fmt.Errorf("the call of %s was ended by a fault in Steward: %v", r.call.Tool(), p)
+	r.g.notice(r.call.Conversation(), "internal", r.call.Server(), r.g.o.Redact(fmt.Sprintf("%v\n%s", err, debug.Stack())))
+	if r.entry == nil {
+		return r.unwritten(err)
+	}
+	o := Outcome{Outcome: journal.Withdrawn, Effect: journal.EffectNone, Reason: "a fault in Steward"}
+	if r.spent.Load() {
+		o.Outcome, o.Effect = journal.Unknown, journal.EffectUnknown
+	}
+	o, endErr := r.end(o, nil)
+	return o, errors.Join(err, endErr)
 }
 
 // run is one call on its way. It belongs to the goroutine in Gate.Run; what
@@ -81,6 +104,7 @@ type run struct {
 	sentAt  time.Time
 	started time.Time
 	settle  sync.Once
+	spent   atomic.Bool // the receipt is used up: the server may have the call
 }
 
 func (r *run) settled() {
@@ -199,6 +223,8 @@ func (r *run) unwritten(err error) (Outcome, error) {
 	}
 	if r.entry != nil {
 		o.Record = r.entry.Number()
+		// The journal keeps an outcome that it cannot write yet and tries again.
+		err = errors.Join(err, r.entry.Outcome(r.log, journal.Outcome{Outcome: o.Outcome, Effect: o.Effect, Reason: o.Reason}))
 	}
 	o.Text = textFor(o)
 	r.publish(o)
@@ -288,7 +314,6 @@ func (r *run) send(exact []byte, receipt *journal.Receipt) (Outcome, error) {
 	defer g.leave(r)
 	g.expectLate(r.call.ID(), r.entry)
 	r.started = g.o.Now()
-	spent := false
 	res, err := send.Tool(r.ctx, send.Call{
 		Conn: r.conn, Owner: r.call.ID(), Tool: r.call.Tool(), Definition: r.call.Definition(), Arguments: exact,
 		Timeout: r.lim.Timeout, Max: r.lim.Max,
@@ -296,7 +321,7 @@ func (r *run) send(exact []byte, receipt *journal.Receipt) (Outcome, error) {
 			if err := receipt.Spend(b); err != nil {
 				return err
 			}
-			spent = true
+			r.spent.Store(true)
 			return nil
 		},
 		Sent:    func() { r.entry.Sent() },
@@ -309,12 +334,12 @@ func (r *run) send(exact []byte, receipt *journal.Receipt) (Outcome, error) {
 	})
 	if err != nil {
 		effect := journal.EffectNone
-		if spent {
+		if r.spent.Load() {
 			effect = journal.EffectUnknown
 		}
 		res = send.Result{Outcome: journal.Unknown, Effect: effect, Reason: err.Error()}
 	}
-	if spent {
+	if r.spent.Load() {
 		r.sentAt = r.started
 	}
 	r.entry.Frames(frames(res.Frames))
@@ -325,6 +350,9 @@ func (r *run) send(exact []byte, receipt *journal.Receipt) (Outcome, error) {
 	}
 	if res.Outcome == journal.OK || res.Outcome == journal.ToolError {
 		o.Text = c.text
+	}
+	for _, note := range res.Notes {
+		g.notice(r.call.Conversation(), "odd_result", r.call.Server(), g.line(note))
 	}
 	return r.end(o, res.Raw)
 }

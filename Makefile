@@ -1,0 +1,46 @@
+# Steward: the two commands are `make run` and `make test`. Everything else serves them.
+#
+# Needed beforehand: Go 1.26 or newer and make. .ci/need installs the rest on Debian and Ubuntu, says what it
+# installs, and uses sudo only when it is not run by root; on other systems it names the packages.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS  = -s -w -X main.version=$(VERSION)
+PROMPT  ?= Check the weekly report for 2025-03-17
+NPM_DIR  = testdata/npm
+NPM_MARK = $(NPM_DIR)/node_modules/.installed-from-lock
+
+# Directories named testdata are left out of ./..., so the servers and endpoints the tests share are named.
+PACKAGES = ./... ./testdata/...
+
+.PHONY: run build test bench need-run need-test servers clean
+
+run: need-run build
+	./steward ask "$(PROMPT)"
+
+build:
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o steward .
+
+test: need-test servers
+	$(GO) test -race -timeout 20m $(PACKAGES)
+
+# Figures are printed beside a baseline measured in the same run; nothing fails by the clock.
+bench: need-run
+	$(GO) test -run '^$$' -bench . -benchtime 1s $(PACKAGES)
+
+need-run:
+	@.ci/need run
+
+need-test:
+	@.ci/need test
+
+servers: $(NPM_MARK)
+
+# The lock file names versions and checksums, not addresses: npm asks whatever registry it is set up with.
+# Install scripts stay off; the Node.js that runs the servers is itself one of the locked packages.
+$(NPM_MARK): $(NPM_DIR)/package.json $(NPM_DIR)/package-lock.json
+	npm ci --prefix $(NPM_DIR) --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+clean:
+	rm -rf steward $(NPM_DIR)/node_modules
