@@ -46,15 +46,6 @@ func NewForm(item consent.Item) (*Form, error) {
 	return &Form{form: f, values: maps.Clone(f.Defaults())}, nil
 }
 
-// Notes says what was wrong with the server's form and how it was read; safe to show.
-func (f *Form) Notes() []string {
-	out := make([]string, len(f.form.Notes))
-	for i, n := range f.form.Notes {
-		out[i] = clean.Clean(n)
-	}
-	return out
-}
-
 // Fields returns the fields in the server's order with what they hold now.
 func (f *Form) Fields() []FormField {
 	out := make([]FormField, len(f.form.Fields))

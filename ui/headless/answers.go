@@ -159,9 +159,6 @@ func (t *terminal) fillForm(ctx context.Context, item consent.Item) (consent.Ans
 		t.print("  " + sentence(err) + "\n")
 		return consent.Answer{Action: consent.Cancel}, nil
 	}
-	for _, n := range form.Notes() {
-		t.print("  ! " + n + "\n")
-	}
 	for {
 		for _, f := range form.Fields() {
 			if err := t.fillField(ctx, form, f); err != nil {
