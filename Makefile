@@ -10,10 +10,11 @@ PROMPT  ?= Check the weekly report for 2025-03-17
 NPM_DIR  = testdata/npm
 NPM_MARK = $(NPM_DIR)/node_modules/.installed-from-lock
 
-# Directories named testdata are left out of ./..., so the servers and endpoints the tests share are named.
-PACKAGES = ./... ./testdata/...
+# The go command leaves directories named testdata out of ./..., so the servers and endpoints that the tests share
+# are added one by one.
+PACKAGES = ./... $(addprefix ./,$(sort $(dir $(wildcard testdata/*/*.go testdata/*/*/*.go))))
 
-.PHONY: run build test bench need-run need-test servers clean
+.PHONY: run build test bench need-run need-test servers packages clean
 
 run: need-run build
 	./steward ask "$(PROMPT)"
@@ -33,6 +34,9 @@ need-run:
 
 need-test:
 	@.ci/need test
+
+packages:
+	@echo $(PACKAGES)
 
 servers: $(NPM_MARK)
 
