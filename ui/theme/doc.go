@@ -1,0 +1,4 @@
+// Package theme is how Steward looks: colours, sizes, fonts and icons, light and dark.
+package theme
+
+
