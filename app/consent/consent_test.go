@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"go.uber.org/goleak"
 
@@ -343,11 +344,20 @@ func TestResultsReachTheModelAsTextThatMeansSomething(t *testing.T) {
 		"long word":        {readTestContent(g, ``, mcphost.Content{Type: "text", Text: strings.Repeat("x", 5000)}), strings.Repeat("x", 5000), "left out", 0},
 		"secret":           {readTestContent(g, `{"k":"SENTINEL"}`, mcphost.Content{Type: "text", Text: "key SENTINEL"}), "key [secret]", "SENTINEL", 0},
 		"escaped tags":     {readTestContent(g, `{"k":"a\u202eb","\u202e":1.0}`), `{"k":"`, `a\u202eb`, 0},
+		"name of a member": {readTestContent(g, `{"\u202eof SENTINEL":1}`), `of [secret]":1}`, "SENTINEL", 0},
+		"name of a link":   {readTestContent(g, ``, mcphost.Content{Type: "resource_link", Name: "SENTINEL"}), "[secret]", "SENTINEL", 0},
+		"type of a block":  {readTestContent(g, ``, mcphost.Content{Type: "odd\x1b[2J", Text: "x"}), "odd", "\x1b", 0},
 		"link is not read": {readTestContent(g, ``, mcphost.Content{Type: "resource_link", URI: "file:///etc/passwd", Name: "x"}), "[link to resource file:///etc/passwd] x", "", 0},
 	} {
 		if !strings.Contains(tc.c.text, tc.want) || (tc.not != "" && strings.Contains(tc.c.text, tc.not)) || len(tc.c.images) != tc.pictues {
 			t.Errorf("%s: %.200q, %d pictures", name, tc.c.text, len(tc.c.images))
 		}
+	}
+	if c := readTestContent(g, "{\"k\":\"a\xff\"}", mcphost.Content{Type: "odd\x1b[2J"}); !utf8.Valid(c.structured) || strings.Contains(c.blocks[0].Type, "\x1b") {
+		t.Errorf("%q, of the type %q", c.structured, c.blocks[0].Type)
+	}
+	if s := string(g.CleanSchema(json.RawMessage(`{"a\u202e":"b\u202e"}`))); !strings.HasPrefix(s, `{"a\u202e":"b`) || strings.Contains(s, `b\u202e`) {
+		t.Errorf("schema: %s", s)
 	}
 	if s := string(readTestContent(g, `{"k":"SENTINEL","n":1.50,"b":[true,null]}`).structured); s != `{"k":"[secret]","n":1.50,"b":[true,null]}` {
 		t.Errorf("structured content: %s", s)
