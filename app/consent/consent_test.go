@@ -392,6 +392,18 @@ func TestEveryEndingTellsTheModelSomethingOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestAConfigurationIsShownWholeWithoutItsValues(t *testing.T) {
+	t.Parallel()
+	got := configText(mcphost.ServerConfig{Command: "run", Args: []string{"-a b", "", "c\nargument: d"}, Env: map[string]string{"B": "2", "A": "1"}, Cwd: "/w", Roots: []string{"/r"}})
+	if want := "program: run\nargument: -a b\nargument: \"\"\nargument: c\\nargument: d\nenvironment: A\nenvironment: B\nworks in: /w\nshared folder: /r"; got != want {
+		t.Errorf("a program: %q", got)
+	}
+	got = configText(mcphost.ServerConfig{URL: "https://x/mcp", Headers: map[string]string{"X-Key": "v"}, Command: "left over"})
+	if want := "address: https://x/mcp\nheader: X-Key"; got != want {
+		t.Errorf("an address: %q", got)
+	}
+}
+
 func TestPathsOutsideTheSharedFoldersArePointedOut(t *testing.T) {
 	t.Parallel()
 	for path, outside := range map[string]bool{"/home/a/x": false, "/home/a": false, "/home/a/../b": true, "/home/ab": true, "/etc/passwd": true, "relative": false, "/home/a/..x": false} {
@@ -410,6 +422,10 @@ func TestPathsOutsideTheSharedFoldersArePointedOut(t *testing.T) {
 
 func TestANameThatOccursTwiceIsFoundAtAnyDepth(t *testing.T) {
 	t.Parallel()
+	deep := strings.Repeat(`{"a":[`, 400) + `"` + strings.Repeat("x", 2<<20) + `"` + strings.Repeat("]}", 400)
+	if repeatsName([]byte(deep)) || !repeatsName([]byte(strings.Replace(deep, `"x`, `{"b":1,"b":2},"x`, 1))) {
+		t.Error("a long value far inside is not read as it is")
+	}
 	for args, want := range map[string]bool{
 		`{"a":1,"a":2}`: true, `{"a":{"b":1,"b":2}}`: true, `{"a":[1,[{"b":1,"\u0062":2}]]}`: true,
 		`{"a":{"b":1},"b":{"a":1}}`: false, `{"a":[{"b":1},{"b":2}]}`: false, `{"a":"{\"b\":1,\"b\":2}"}`: false,
