@@ -138,6 +138,13 @@ func TestRuleConditions(t *testing.T) {
 			t.Errorf("%s: %v, want %v", tc.condition, got, want)
 		}
 	}
+	inside := storage.Rule{Condition: json.RawMessage(`{"arguments":{"path":{"prefix":"/home/a/"}}}`)}
+	for path, want := range map[string]bool{"/home/a/..x/y": true, "/home/a/../b": false, "/home/a/x/..": false, "/home/a/%2E%2e%2fb": false, `/home/a/..\\b`: false} {
+		c := mustCall(t, spec(`{"path":"`+path+`"}`))
+		if ruleFits(inside, c, false) != want || !ruleFits(inside, c, true) {
+			t.Errorf("a rule for a folder with the path %s: %v", path, !want)
+		}
+	}
 	if ruleFits(storage.Rule{Server: "other"}, c, true) {
 		t.Error("a rule for another server fits")
 	}

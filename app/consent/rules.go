@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"steward/app/journal"
@@ -193,7 +194,7 @@ func ruleFits(r storage.Rule, c Call, unclear bool) bool {
 	}
 	for name, want := range cond.Arguments {
 		value, ok := object.Get(name)
-		if !ok || (want.Prefix != nil && !hasPrefix(value, *want.Prefix)) || (want.Equals != nil && !equal(value, want.Equals)) {
+		if !ok || (want.Prefix != nil && !hasPrefix(value, *want.Prefix, unclear)) || (want.Equals != nil && !equal(value, want.Equals)) {
 			return false
 		}
 	}
@@ -202,10 +203,16 @@ func ruleFits(r storage.Rule, c Call, unclear bool) bool {
 
 func anyOr(pattern, name string) bool { return pattern == "" || pattern == "*" || pattern == name }
 
-func hasPrefix(value json.RawMessage, prefix string) bool {
+// hasPrefix tells whether a value is a string that begins with prefix. A path
+// that climbs out again with "..", plain or in percent signs, is where the prefix
+// does not say: it counts where unclear is true.
+func hasPrefix(value json.RawMessage, prefix string, unclear bool) bool {
 	s, ok := plainString(value)
-	return ok && strings.HasPrefix(s, prefix)
+	return ok && strings.HasPrefix(s, prefix) && (unclear || !climbs.MatchString(s))
 }
+
+// climbs finds ".." as a whole step of a path or an address (RFC 3986 section 5.2.4).
+var climbs = regexp.MustCompile(`(?i)(^|[/\\]|%2f|%5c)(\.|%2e){2}([/\\?#]|%2f|%5c|$)`)
 
 func equal(a, b json.RawMessage) bool {
 	x, errX := schema.Canonical(a)
