@@ -68,18 +68,18 @@ func (a Attachment) Warning() string {
 // ReadFile makes an attachment of a text file or a picture (PNG, JPEG, GIF,
 // WebP). Anything else, and what is too large, is refused in a sentence.
 func ReadFile(path string) (Attachment, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return Attachment{}, fmt.Errorf("the file cannot be attached: %w", err)
-	}
-	defer func() { _ = f.Close() }() // only read
-	st, err := f.Stat()
+	st, err := os.Stat(path) // before opening: to open a named pipe waits for its writer
 	if err != nil {
 		return Attachment{}, fmt.Errorf("the file cannot be attached: %w", err)
 	}
 	if !st.Mode().IsRegular() {
 		return Attachment{}, fmt.Errorf("%s cannot be attached because it is not a plain file", path)
 	}
+	f, err := os.Open(path)
+	if err != nil {
+		return Attachment{}, fmt.Errorf("the file cannot be attached: %w", err)
+	}
+	defer func() { _ = f.Close() }() // only read
 	data, err := io.ReadAll(io.LimitReader(f, consent.MaxImage+1))
 	if err != nil {
 		return Attachment{}, fmt.Errorf("the file %s cannot be read: %w", path, err)
