@@ -56,13 +56,14 @@ func (s *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.Unmarshal(body, &m) // empty for GET and DELETE
 	s.mu.Lock()
 	s.seen = append(s.seen, r.Method+" "+m.Method)
+	rpc := s.rpc
 	s.mu.Unlock()
 	switch {
 	case r.Method == http.MethodGet && s.get != nil:
 		s.get(w, r)
 	case r.Method != http.MethodPost:
 		w.WriteHeader(http.StatusMethodNotAllowed)
-	case s.rpc != nil && s.rpc(w, r, m):
+	case rpc != nil && rpc(w, r, m):
 	case m.ID == nil:
 		w.WriteHeader(http.StatusAccepted)
 	default:
