@@ -179,6 +179,7 @@ func TestRounds(t *testing.T) {
 		"--step", `tool:loop=@result {"resultType":"input_required","requestState":`+state+`,"inputRequests":{"z":{"method":"elicitation/create","params":{"message":"first","requestedSchema":{"type":"object","properties":{}}}},"a":{"method":"roots/list"}}}`,
 		"--step", `tool:odd=@result {"resultType":"novel","content":[]}`,
 		"--step", `tool:sampler=@result {"resultType":"input_required","inputRequests":{"s":{"method":"sampling/createMessage","params":{}}}}`,
+		"--step", `tool:twofold=@result {"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"},"a":{"method":"roots/list"}}}`,
 		"--step", `tool:empty=@result {"resultType":"input_required"}`,
 	))
 	rounds := 0
@@ -206,8 +207,8 @@ func TestRounds(t *testing.T) {
 	if r := do(t, k); r.Outcome != send.Unknown || !strings.Contains(r.Reason, "journal is full") {
 		t.Errorf("a refused round: %+v", r)
 	}
-	for _, tool := range []string{"odd", "sampler", "empty"} {
-		if r := do(t, call(t, c, tool, `{}`)); r.Outcome != send.ProtocolError {
+	for _, tool := range []string{"odd", "sampler", "empty", "twofold"} {
+		if r := do(t, call(t, c, tool, `{}`)); r.Outcome != send.ProtocolError || strings.Contains(r.Reason, "8 times") {
 			t.Errorf("%s: %+v", tool, r)
 		}
 	}
