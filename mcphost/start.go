@@ -70,9 +70,10 @@ func (c *Connection) open(ctx context.Context) (*live, error) {
 	if c.cfg.transport() == TransportStdio && runner(c.cfg.Command, c.cfg.Args) {
 		o.Stuck = 0 // it may be silent because it is being installed
 	}
-	var lastErr error
-	for range 3 {
-		l, link, err := c.link(ctx)
+	old := c.cfg.transport() == TransportSSE
+	var lastErr, firstErr error
+	for range 4 {
+		l, link, err := c.link(ctx, old)
 		if err != nil {
 			return nil, err
 		}
@@ -88,12 +89,25 @@ func (c *Connection) open(ctx context.Context) (*live, error) {
 		case errors.Is(err, session.ErrNewer) && ctx.Err() == nil:
 			c.note("state", "", "it was slow to start; it is given more time")
 			o.Probe, o.Stuck, lastErr = 0, 0, err
+		case !old && outdated(err) && c.cfg.transport() == TransportHTTP && ctx.Err() == nil:
+			c.note("state", "", "it refuses Streamable HTTP; the transport of 2024-11-05 is tried")
+			o.Discover, old, firstErr = false, true, err
+		case firstErr != nil:
+			return nil, &stageError{StageHandshake, firstErr}
 		default:
 			c.keepStderr(l.stderr)
 			return nil, c.annotate(l, link, err)
 		}
 	}
 	return nil, &stageError{StageHandshake, lastErr}
+}
+
+// outdated reports whether an answer over HTTP is that of a server that may
+// speak the transport of 2024-11-05 alone (MCP 2025-11-25, transports, backwards
+// compatibility).
+func outdated(err error) bool {
+	var e *remote.Error
+	return errors.As(err, &e) && (e.Status == 400 || e.Status == 404 || e.Status == 405)
 }
 
 // annotate adds to an error of the handshake what the server wrote instead.
@@ -107,15 +121,16 @@ func (c *Connection) annotate(l *live, link session.Link, err error) error {
 	return &stageError{StageHandshake, err}
 }
 
-// link makes a fresh way to the server, with the tap that reads it.
-func (c *Connection) link(ctx context.Context) (*live, session.Link, error) {
+// link makes a fresh way to the server, with the tap that reads it; old is the
+// transport of 2024-11-05.
+func (c *Connection) link(ctx context.Context, old bool) (*live, session.Link, error) {
 	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), stderr: func() string { return "" }}
 	l.tap = wire.NewTap(wire.Options{
 		MaxFrame: MaxFrame, Now: c.now,
 		Handle: c.handle, Notify: c.notified, Noise: c.noised, Late: c.late,
 	})
 	if c.cfg.transport() != TransportStdio {
-		link, err := c.remoteLink(l.tap)
+		link, err := c.remoteLink(l.tap, old)
 		return l, link, err
 	}
 	p, err := c.program(ctx)
@@ -179,10 +194,10 @@ func expandHome(path string) string {
 }
 
 // remoteLink makes the way to a server over HTTP.
-func (c *Connection) remoteLink(tap *wire.Tap) (session.Link, error) {
+func (c *Connection) remoteLink(tap *wire.Tap, old bool) (session.Link, error) {
 	link, err := remote.New(remote.Options{
 		URL: c.cfg.URL, Headers: c.cfg.Headers, AllowHTTP: c.cfg.AllowHTTP,
-		SSE: c.cfg.transport() == TransportSSE, Tap: tap, MaxFrame: MaxFrame,
+		SSE: old, Tap: tap, MaxFrame: MaxFrame,
 		Warn:        func(text string) { c.note("warning", "", text) },
 		Renewed:     func() { c.mark("tools"); c.mark("prompts"); c.mark("resources") },
 		ToolHeaders: func(tool string, arguments []byte) map[string]string { return c.toolHeaders(tool, arguments) },
@@ -258,7 +273,7 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 	case errors.As(err, &version):
 		out.Hint = "Use a version of the server that speaks one of these, or a newer version of this program."
 	case errors.As(err, &status):
-		out.Hint = status.Hint
+		out.Message, out.Hint = sentence(status.Message), status.Hint
 	case out.Stage == StageProgram && c.cfg.transport() == TransportStdio:
 		out.Hint = "Install the program, or give its full path as the command."
 	}

@@ -105,6 +105,9 @@ func (tx *Tx) DeleteConversation(id string) error {
 	if err := tx.do(doing, "INSERT INTO meta(key, value) VALUES('erasing', x'01') ON CONFLICT DO NOTHING"); err != nil {
 		return err
 	}
+	if err := tx.do(doing, "INSERT INTO erasure(conversation, time) VALUES(?, ?) ON CONFLICT DO NOTHING", id, stamp(tx.db.now())); err != nil {
+		return err
+	}
 	for _, q := range []struct {
 		sql string
 		arg any

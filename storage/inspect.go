@@ -265,7 +265,7 @@ func schemaOf(ctx context.Context, q queryer) (map[string]string, error) {
 
 // plainTables are those whose every page is checked at opening; the search
 // tables can be made anew from them.
-var plainTables = []string{"meta", "setting", "conversation", "message", "pin", "grants", "rule", "event", "body", "record"}
+var plainTables = []string{"meta", "setting", "conversation", "message", "pin", "grants", "rule", "event", "body", "erasure", "record"}
 
 func checkTables(ctx context.Context, q queryer, path string) error {
 	for _, table := range plainTables {

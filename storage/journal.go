@@ -268,11 +268,12 @@ func (s *Snapshot) Record(n int64) (Record, error) {
 	return found[0], nil
 }
 
-// ConversationExists tells whether a conversation is stored, in the bin or not.
-func (s *Snapshot) ConversationExists(id string) (bool, error) {
-	var there bool
-	err := s.tx.QueryRowContext(s.ctx, "SELECT EXISTS(SELECT 1 FROM conversation WHERE id = ?)", id).Scan(&there)
-	return there, s.explain(err)
+// ConversationDeleted tells whether a conversation was erased, and is not there
+// again.
+func (s *Snapshot) ConversationDeleted(id string) (deleted bool, err error) {
+	err = s.tx.QueryRowContext(s.ctx, `SELECT EXISTS(SELECT 1 FROM erasure WHERE conversation = ?1)
+		AND NOT EXISTS(SELECT 1 FROM conversation WHERE id = ?1)`, id).Scan(&deleted)
+	return deleted, s.explain(err)
 }
 
 // Records gives what the filter chooses, the newest first or the oldest.

@@ -111,6 +111,11 @@ var released = []migration{{does: "the first schema", sql: []string{
 		bytes BLOB NOT NULL,
 		erased INTEGER NOT NULL
 	) STRICT`,
+	// The conversations that were erased, by id: only their bodies may be.
+	`CREATE TABLE erasure(
+		conversation TEXT PRIMARY KEY,
+		time INTEGER NOT NULL
+	) STRICT, WITHOUT ROWID`,
 	`CREATE TABLE record(
 		n INTEGER PRIMARY KEY,
 		kind TEXT NOT NULL,
@@ -130,7 +135,8 @@ var released = []migration{{does: "the first schema", sql: []string{
 	`CREATE INDEX record_time ON record(time)`,
 	`CREATE INDEX record_kind ON record(kind)`,
 	`CREATE INDEX record_outcome ON record(outcome)`,
-	`CREATE INDEX record_server ON record(server, tool)`,
+	`CREATE INDEX record_server ON record(server)`,
+	`CREATE INDEX record_tool ON record(tool, server)`,
 	`CREATE INDEX record_conversation ON record(conversation)`,
 
 	// The words are cut by tokens() in search.go; each table keeps its own copy

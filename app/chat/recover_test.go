@@ -2,10 +2,13 @@ package chat
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"steward/app/consent"
 	"steward/app/journal"
 	"steward/storage"
 	sm "steward/testdata/scriptedmodel"
@@ -52,5 +55,45 @@ func TestAfterACrashTheModelIsToldTheTruth(t *testing.T) {
 	}
 	if len(r.records(journal.KindCall)) != 0 {
 		t.Fatal("something ran")
+	}
+}
+
+// TestTheFolderOfAProgramThatWasKilled copies a folder while one call runs and
+// another waits, which is what a killed program leaves, and goes on with it.
+func TestTheFolderOfAProgramThatWasKilled(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{script: strict(sm.Step{Calls: []sm.Call{
+		{Tool: "never", ID: "c1"}, {Tool: "echo", ID: "c2", Arguments: raw(`{"text":"x"}`)},
+	}})})
+	file := filepath.Join(t.TempDir(), "received")
+	r.server("s", "--record", file)
+	run := r.send(Turn{Text: "go"})
+	r.answer(r.waiting(2)[0], consent.Answer{Action: consent.Allow})
+	for received := ""; !strings.Contains(received, "tools/call"); time.Sleep(time.Millisecond) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		received = string(data)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(r.dir)); err != nil {
+		t.Fatal(err)
+	}
+	run.Stop()
+	r.finish(run)
+
+	r = newRig(t, rigOptions{dir: dir, script: strict(sm.Say("ok"))})
+	rec := r.recorded(journal.KindCall, 2)
+	if rec[0].Outcome != "unknown" || rec[1].Outcome != "withdrawn" || rec[1].Effect != "none" {
+		t.Fatalf("recorded: %+v", rec)
+	}
+	r.want(r.finish(r.send(Turn{Conversation: run.Conversation(), Text: "and now?"})), Finished)
+	got := r.tools(1)
+	if len(got) != 2 || !strings.Contains(got[0], "may or may not") || !strings.HasPrefix(got[1], "Not executed.") {
+		t.Fatalf("the model got %q", got)
+	}
+	if v, err := r.journal.Verify(context.Background()); err != nil || !v.OK {
+		t.Fatalf("%+v, %v", v, err)
 	}
 }

@@ -84,7 +84,6 @@ type blankRun struct {
 	gap     strings.Builder // spaces since the last line end
 	gapSize int
 	lines   int
-	before  int // size of out before the line ends
 	spaces  int // that were counted instead of written
 	marked  bool
 }

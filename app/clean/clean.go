@@ -208,7 +208,7 @@ func (c *cleaner) treat(class uint8, r rune, n int) {
 func (c *cleaner) join(class uint8, r rune, n int) {
 	next, _ := utf8.DecodeRuneInString(c.in[c.at+n:])
 	inEmoji := r == 0x200d && c.emoji && isPictograph(next)
-	inWord := joins(c.base, next) && !c.endsInJoiner() && (!isMark(next) || c.marks < maxMarks) && classOf(next) == none
+	inWord := joins(c.base, next) && (!isMark(next) || c.marks < maxMarks) && classOf(next) == none
 	if !inEmoji && !inWord {
 		c.count(class, 1)
 		c.replace(n, "")
@@ -216,16 +216,6 @@ func (c *cleaner) join(class uint8, r rune, n int) {
 	}
 	c.at += n
 	c.emoji, c.fresh = false, false
-}
-
-// endsInJoiner reports whether the last character written is a joiner, as no
-// spelling has two in a row.
-func (c *cleaner) endsInJoiner() bool {
-	text := c.in[c.flat:c.at]
-	if text == "" {
-		text = c.out.String()
-	}
-	return strings.HasSuffix(text, "\u200c") || strings.HasSuffix(text, "\u200d")
 }
 
 // selects keeps one selector of emoji or text form after an emoji, and the one

@@ -159,7 +159,7 @@ var errNotRevealed = errors.New("this text cannot come from Reveal")
 // Unreveal gives back the text that [Reveal] was given, byte for byte, and an
 // error for what Reveal never writes. A result above 256 MiB is an error too.
 func Unreveal(s string) (string, error) {
-	if strings.IndexRune(s, open) < 0 {
+	if !strings.ContainsRune(s, open) {
 		if Reveal(s) != s {
 			return "", errNotRevealed
 		}

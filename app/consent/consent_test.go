@@ -397,3 +397,19 @@ func TestPathsOutsideTheSharedFoldersArePointedOut(t *testing.T) {
 		}
 	}
 }
+
+func TestANameThatOccursTwiceIsFoundAtAnyDepth(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]bool{
+		`{"a":1,"a":2}`: true, `{"a":{"b":1,"b":2}}`: true, `{"a":[1,[{"b":1,"\u0062":2}]]}`: true,
+		`{"a":{"b":1},"b":{"a":1}}`: false, `{"a":[{"b":1},{"b":2}]}`: false, `{"a":"{\"b\":1,\"b\":2}"}`: false,
+	} {
+		if got := repeatsName([]byte(args)); got != want {
+			t.Errorf("%s: %v", args, got)
+		}
+	}
+	p := presentCall(mustCall(t, spec(`{"a":{"b":1,"b":2}}`)), mcphost.Tool{}, nil)
+	if !strings.Contains(strings.Join(p.Warnings, "\n"), "Inside “a”") {
+		t.Errorf("warnings: %v", p.Warnings)
+	}
+}

@@ -322,6 +322,9 @@ func (q *question) present() Presentation {
 	if len([]rune(q.e.Message)) > maxMessage {
 		p.Warnings = append(p.Warnings, "The message was too long and is shown in part.")
 	}
+	for _, note := range q.form.Notes {
+		p.Warnings = append(p.Warnings, clean.Line(note, 300))
+	}
 	for _, f := range q.form.Fields {
 		p.Fields = append(p.Fields, presentField(f))
 		if f.Secret {

@@ -20,7 +20,7 @@ var (
 	// ErrStopped says that the person stopped the turn or the call.
 	ErrStopped = errors.New("stopped by the person")
 	// ErrClosed says that the program ends.
-	ErrClosed = errors.New("Steward was closed")
+	ErrClosed = errors.New("the program was closed")
 	// ErrAbandoned says that the person went on to something else.
 	ErrAbandoned = errors.New("the person went on without deciding")
 )

@@ -194,6 +194,7 @@ func TestGrantsHoldUntilTheyAreRevokedOrTheDefinitionChanges(t *testing.T) {
 	}
 	expect(t, r.now(r.callIn("c_2", "t_2", conn, "echo", `{"text":"2"}`), conn), Allowed, "grant:"+grants[0].ID, "ok", "done")
 	expect(t, r.now(r.call(conn, "add", `{}`), conn), Expired, byExpiry, "expired", "none") // another tool asks
+	expect(t, r.now(r.call(conn, "echo", `{"text":"a","text":"b"}`), conn), Expired, byExpiry, "expired", "none")
 
 	change := r.call(conn, "redefines", `{}`)
 	out = r.run(ctx, change, conn, Limits{})
@@ -325,9 +326,9 @@ func TestStopEndsAWaitingCallWithoutSendingIt(t *testing.T) {
 func TestStopEndsARunningCallAtOnceAndRecordsALateAnswer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, allow)
-	conn, received := r.server("s")
+	conn, received := r.server("s", "--step", "tool:tardy=@sleep 100ms", "--step", "tool:tardy=@text too late")
 	ctx, cancel := context.WithCancel(context.Background())
-	out := r.run(ctx, r.call(conn, "late", `{}`), conn, Limits{})
+	out := r.run(ctx, r.call(conn, "tardy", `{}`), conn, Limits{})
 	for len(received()) == 0 {
 		time.Sleep(time.Millisecond)
 	}
@@ -425,4 +426,55 @@ func TestAFaultOnTheWayEndsOneCallOnly(t *testing.T) {
 	}
 	broken = false
 	expect(t, r.now(r.call(conn, "echo", `{}`), conn), Allowed, "flag", "ok", "done")
+}
+
+func TestAJournalThatFailsOnTheWayStopsTheCall(t *testing.T) {
+	t.Parallel()
+	var r *rig
+	r = newRig(t, func(o *Options) {
+		allow(o)
+		o.Disabled = func(string, string) bool { // asked after the call was proposed, before it is sent
+			if err := r.journal.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+			return false
+		}
+	})
+	conn, received := r.server("s")
+	o, err := r.gate.Run(context.Background(), r.call(conn, "echo", `{}`), conn, Limits{})
+	if err == nil || o.Effect != "none" || !strings.HasPrefix(o.Text, "Not executed.") || o.Record == 0 {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	if got := received(); len(got) != 0 {
+		t.Fatalf("the server received %q", got)
+	}
+}
+
+func TestPromptsCountAsReviewedLikeTools(t *testing.T) {
+	t.Parallel()
+	for _, listed := range []bool{true, false} {
+		r := newRig(t, func(o *Options) { o.Listed = func(string) bool { return listed } })
+		conn, _ := r.server("s")
+		ctx := context.Background()
+		prompts, err := conn.Prompts(ctx)
+		if err != nil || len(prompts) == 0 {
+			t.Fatalf("the server offers no prompt: %v", err)
+		}
+		check := func(change string, want bool) {
+			t.Helper()
+			p := prompts[0]
+			p.Definition += change
+			if ok, err := r.gate.PromptReviewed(ctx, conn, p); err != nil || ok != want {
+				t.Fatalf("listed %v, changed %q: reviewed %v (%v)", listed, change, ok, err)
+			}
+		}
+		check("", listed)
+		if !listed {
+			if err := r.gate.Trust(ctx, conn, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		check("", true)
+		check("changed", false)
+	}
 }

@@ -123,6 +123,7 @@ type Row struct {
 	Long      bool
 	Duplicate bool // the name occurs more than once
 	Hidden    []string
+	inner     bool // an object inside names a member twice
 }
 
 // Presentation is all a card says, in plain words, ready for a terminal or a

@@ -100,6 +100,7 @@ func row(name string, value json.RawMessage) Row {
 	r.Hidden = findings(name, shown)
 	if r.Kind == "object" || r.Kind == "array" {
 		r.Hidden = findings(name, shown, innerStrings(value))
+		r.inner = repeatsName(value)
 	}
 	if looksSecret(shown) {
 		r.Hidden = append(r.Hidden, secretFinding)
@@ -191,6 +192,9 @@ func rowWarnings(r Row) []string {
 	var out []string
 	if r.Duplicate {
 		out = append(out, fmt.Sprintf("“%s” occurs more than once; the server decides which one counts.", r.Name))
+	}
+	if r.inner {
+		out = append(out, fmt.Sprintf("Inside “%s” a name occurs more than once; the server decides which one counts.", r.Name))
 	}
 	for _, h := range r.Hidden {
 		if h == secretFinding {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"steward/app/journal"
@@ -52,8 +53,24 @@ func (g *Gate) standing(ctx context.Context, c Call) (decision, error) {
 			return decision{word: Denied, by: "rule:" + r.ID, reason: "a rule of the person refuses this call"}, nil
 		}
 	}
+	if d, err := g.standingYes(ctx, rules, c); err != nil || d.word != "" {
+		return d, err
+	}
+	switch g.o.Policy.Calls {
+	case Allow:
+		return decision{word: Allowed, by: byFlag}, nil
+	case Deny:
+		return decision{word: Denied, by: byFlag, reason: "calls are refused by the settings in force"}, nil
+	}
+	return decision{}, nil
+}
+
+// standingYes finds a grant or a rule that allows a call. None covers arguments
+// that name something twice: which of them counts is the server's choice, and
+// nobody has said yes to that.
+func (g *Gate) standingYes(ctx context.Context, rules []storage.Rule, c Call) (decision, error) {
 	grants, err := g.Grants(ctx)
-	if err != nil {
+	if err != nil || repeatsName([]byte(c.Arguments())) {
 		return decision{}, err
 	}
 	for _, gr := range grants {
@@ -66,13 +83,22 @@ func (g *Gate) standing(ctx context.Context, c Call) (decision, error) {
 			return decision{word: Allowed, by: "rule:" + r.ID}, nil
 		}
 	}
-	switch g.o.Policy.Calls {
-	case Allow:
-		return decision{word: Allowed, by: byFlag}, nil
-	case Deny:
-		return decision{word: Denied, by: byFlag, reason: "nobody is there to approve calls, and the settings refuse them"}, nil
-	}
 	return decision{}, nil
+}
+
+// repeatsName tells whether any object inside a JSON value names a member twice.
+func repeatsName(value []byte) bool {
+	switch kindOf(value) {
+	case "object":
+		members, err := schema.ParseObject(value)
+		return err != nil || len(members.Duplicates()) > 0 ||
+			slices.ContainsFunc(members, func(m schema.Member) bool { return repeatsName(m.Value) })
+	case "array":
+		var items []json.RawMessage
+		err := json.Unmarshal(value, &items)
+		return err != nil || slices.ContainsFunc(items, func(i json.RawMessage) bool { return repeatsName(i) })
+	}
+	return false
 }
 
 // grantFits tells whether a standing yes covers a call: same server, same tool,

@@ -237,7 +237,10 @@ func (k *keeper) loadRing(ctx context.Context) (text string, err error) {
 			err = fmt.Errorf("reading the anchor in the keyring: %v", p)
 		}
 	}()
-	return k.ring.Load(ctx)
+	if text, err = k.ring.Load(ctx); err != nil {
+		text = "" // whatever it gave cannot be trusted
+	}
+	return text, err
 }
 
 func (k *keeper) saveRing(ctx context.Context, a anchor) {

@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"html/template"
 	"io"
 	"strconv"
@@ -143,7 +144,13 @@ type Manifest struct {
 	Last      int64  `json:"last_record"`
 	HeadEvent int64  `json:"head_event"` // the end of the whole chain
 	HeadHash  string `json:"head_hash"`
-	SHA256    string `json:"sha256"` // of all lines before this one
+	SHA256    string `json:"sha256"` // of all lines before, and of this one with an empty sha256
+}
+
+// line is the manifest as the last line.
+func (m Manifest) line() ([]byte, error) {
+	text, err := encode(map[string]Manifest{"manifest": m})
+	return append(text, '\n'), err
 }
 
 // exportFormat names the layout of a jsonl export.
@@ -151,7 +158,7 @@ const exportFormat = "steward-journal-export-1"
 
 type jsonlExport struct {
 	w        *bufio.Writer
-	sum      interface{ Sum([]byte) []byte }
+	sum      hash.Hash
 	into     io.Writer // w and sum
 	manifest Manifest
 }
@@ -208,12 +215,18 @@ func exported(e storage.Event) exportedEvent {
 }
 
 func (x *jsonlExport) end(*storage.Snapshot) error {
-	x.manifest.SHA256 = hex.EncodeToString(x.sum.Sum(nil))
-	text, err := encode(map[string]Manifest{"manifest": x.manifest})
+	text, err := x.manifest.line()
 	if err != nil {
 		return err
 	}
-	_, err = x.w.Write(append(text, '\n'))
+	if _, err := x.sum.Write(text); err != nil {
+		return err
+	}
+	x.manifest.SHA256 = hex.EncodeToString(x.sum.Sum(nil))
+	if text, err = x.manifest.line(); err != nil {
+		return err
+	}
+	_, err = x.w.Write(text)
 	return err
 }
 

@@ -176,7 +176,7 @@ type walk struct {
 	record int64 // the largest so far
 	bodies int64
 	open   map[int64]*projection
-	known  map[string]bool // conversations: stored or not
+	known  map[string]bool // conversations: deleted or not
 }
 
 // all walks the whole chain and compares the records with it.
@@ -324,7 +324,7 @@ func (w *walk) event(e storage.Event) error {
 	return nil
 }
 
-// erasure accepts an erased text only where the conversation is gone too.
+// erasure accepts an erased text only where its conversation was deleted.
 func (w *walk) erasure(e storage.Event, p *projection) error {
 	if e.Body == nil || !e.Body.Erased {
 		return nil
@@ -342,15 +342,15 @@ func (w *walk) erasure(e storage.Event, p *projection) error {
 	if conversation == "" {
 		return found(e, "its text was erased, though it belongs to no conversation")
 	}
-	there, asked := w.known[conversation]
+	deleted, asked := w.known[conversation]
 	if !asked {
 		var err error
-		if there, err = w.s.ConversationExists(conversation); err != nil {
+		if deleted, err = w.s.ConversationDeleted(conversation); err != nil {
 			return err
 		}
-		w.known[conversation] = there
+		w.known[conversation] = deleted
 	}
-	if there {
+	if !deleted {
 		return found(e, "its text was erased, though its conversation was not")
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"go.uber.org/goleak"
 )
@@ -91,7 +92,7 @@ func TestAddressesThatDoNot(t *testing.T) {
 			t.Errorf("Check(%.80q) = %+v, %v", in, got, err)
 			continue
 		}
-		if len(err.Error()) > 1000 || strings.ContainsAny(err.Error(), "\x00\n\x1b\u202e\u200b\u2028\xff") {
+		if len(err.Error()) > 1000 || strings.ContainsAny(err.Error(), "\x00\n\x1b\u202e\u200b\u2028") || !utf8.ValidString(err.Error()) {
 			t.Errorf("Check(%.80q): the error is not fit to show: %q", in, err)
 		}
 		opener := Opener{Start: func(string, ...string) error { t.Errorf("%.80q started a program", in); return nil }}

@@ -44,6 +44,12 @@ func program(t *testing.T, name string) string {
 // session's bus for this test, which therefore cannot run beside others.
 func startBus(t *testing.T) string {
 	t.Helper()
+	address, _ := startBusProcess(t)
+	return address
+}
+
+func startBusProcess(t *testing.T) (string, *exec.Cmd) {
+	t.Helper()
 	path := program(t, "dbus-daemon")
 	dir, err := os.MkdirTemp("", "bus") // short, as a socket's path has to be
 	if err != nil {
@@ -74,7 +80,7 @@ func startBus(t *testing.T) string {
 		t.Fatal("the bus did not start: ", err)
 	}
 	useBus(t, strings.TrimSpace(address))
-	return strings.TrimSpace(address)
+	return strings.TrimSpace(address), cmd
 }
 
 // useBus makes a bus the session's, and afterwards closes the connection that
@@ -109,12 +115,13 @@ type secretService struct {
 	locked     bool
 	noDefault  bool
 	onUnlock   string // "complete", "dismiss", "never"
-	onCreate   string // "", "dismiss", "ignore", "other", "error"
+	onCreate   string // "", "dismiss", "never", "ignore", "other", "error"
 	onGet      string // "", "error", "never"
 	onDelete   string // "", "ignore", "error"
 	dismissed  int    // prompts taken back by the client
 	items      map[dbus.ObjectPath]*item
 	next       int
+	asked      chan struct{} // gets a token when a call begins to wait
 	release    chan struct{}
 	promptRuns string
 }
@@ -139,7 +146,7 @@ func startService(t *testing.T, address string, script func(*secretService)) *se
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &secretService{conn: conn, items: map[dbus.ObjectPath]*item{}, release: make(chan struct{})}
+	s := &secretService{conn: conn, items: map[dbus.ObjectPath]*item{}, release: make(chan struct{}), asked: make(chan struct{}, 8)}
 	script(s)
 	t.Cleanup(func() { s.stop() })
 	for _, e := range []struct {
@@ -231,8 +238,9 @@ type promptFaceOf secretService
 func (s *promptFaceOf) Prompt(string) *dbus.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Something else on the same path first: only Completed is an answer.
-	_ = s.conn.Emit(fakePrompt, promptFace+".Completed2", true)
+	if s.locked { // something else on the same path first: only Completed is an answer
+		_ = s.conn.Emit(fakePrompt, promptFace+".Progress", true)
+	}
 	switch s.promptRuns {
 	case "complete":
 		s.locked = false
@@ -257,8 +265,8 @@ func (s *collectionFaceOf) CreateItem(properties map[string]dbus.Variant, secret
 	defer s.mu.Unlock()
 	value := secret.Value
 	switch s.onCreate {
-	case "dismiss":
-		s.promptRuns = "dismiss"
+	case "dismiss", "never":
+		s.promptRuns = s.onCreate
 		return noObject, fakePrompt, nil
 	case "ignore":
 		return "/org/freedesktop/secrets/item/none", noObject, nil
@@ -302,6 +310,7 @@ func (s *itemFaceOf) GetSecret(m dbus.Message, session dbus.ObjectPath) (wireSec
 		return wireSecret{}, dbus.NewError("org.freedesktop.Secret.Error.NoSuchObject", []any{"gone"})
 	case "never":
 		s.mu.Unlock()
+		s.asked <- struct{}{}
 		<-s.release
 		s.mu.Lock()
 	}

@@ -181,7 +181,10 @@ func (r *ring) get(ctx context.Context, account string) (string, error) {
 		value, err = readItem(service, account)
 		return err
 	})
-	return value, told(err)
+	if err != nil {
+		return "", told(err) // a call that was given up may still write to value
+	}
+	return value, nil
 }
 
 // readItem reads a value and, where it is in parts, checks that they are whole.

@@ -77,6 +77,7 @@ type Store struct {
 	probes sync.WaitGroup
 
 	mu      sync.Mutex // guards what follows
+	chosen  bool       // the person chose the file or memory; the keyring is not used
 	state   State
 	current backend       // nil while nothing can be kept
 	looked  time.Time     // when the keyring's state was last found out
@@ -99,6 +100,7 @@ func Open(o Options) *Store {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Store{o: o, ring: &ring{folder: o.FolderID, limit: o.Probe}, file: &passphraseGuard{path: filepath.Join(o.Dir, fileName), now: o.Now}, stop: stop, probed: make(chan struct{})}
 	if _, err := os.Lstat(s.file.path); o.Dir != "" && err == nil {
+		s.chosen = true
 		s.state = State{KindLocked, "The encrypted secrets file is closed; enter its passphrase."}
 		close(s.probed)
 		return s
@@ -129,7 +131,7 @@ func (s *Store) runProbe(ctx context.Context, done chan struct{}) {
 func (s *Store) adopt(state State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.state.Kind == KindFile || s.state.Kind == KindMemory {
+	if s.chosen {
 		return
 	}
 	s.state, s.looked = state, s.o.Now()
@@ -159,7 +161,7 @@ func (s *Store) State(ctx context.Context) State {
 // Retry looks at the keyring again, after the person has started or unlocked
 // it. It never asks the person anything.
 func (s *Store) Retry(ctx context.Context) State {
-	if s.choseFile() {
+	if s.hasChosen() {
 		return s.State(ctx)
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.o.Probe)
@@ -172,7 +174,7 @@ func (s *Store) Retry(ctx context.Context) State {
 // answer until ctx is done, up to a minute. Call it only when the person
 // wants it, away from the window's thread.
 func (s *Store) Unlock(ctx context.Context) State {
-	if s.choseFile() {
+	if s.hasChosen() {
 		return s.State(ctx)
 	}
 	ctx, cancel := context.WithTimeout(ctx, longestCall)
@@ -181,11 +183,10 @@ func (s *Store) Unlock(ctx context.Context) State {
 	return s.State(ctx)
 }
 
-func (s *Store) choseFile() bool {
+func (s *Store) hasChosen() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := os.Lstat(s.file.path)
-	return s.state.Kind == KindFile || s.state.Kind == KindMemory || s.o.Dir != "" && err == nil
+	return s.chosen
 }
 
 // UseFile keeps secrets in an encrypted file in the data folder from now on;
@@ -202,6 +203,7 @@ func (s *Store) UseFile(ctx context.Context, passphrase Secret) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.chosen = true
 	s.state = State{KindFile, strings.TrimSpace("Secrets are kept in an encrypted file in the data folder. " + notice)}
 	s.current = f
 	return nil
@@ -212,6 +214,7 @@ func (s *Store) UseFile(ctx context.Context, passphrase Secret) error {
 func (s *Store) UseMemory() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.chosen = true
 	s.state = State{KindMemory, "Secrets are kept until Steward ends, and must be entered again after that."}
 	s.current = &memory{values: map[string]string{}}
 }
@@ -233,11 +236,11 @@ func (s *Store) place(ctx context.Context) (backend, error) {
 // stale reports that the keyring may work by now: the person may have unlocked
 // it any moment, and a service that was away or stuck is tried now and then.
 func (s *Store) stale() bool {
-	if s.choseFile() {
-		return false
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.chosen {
+		return false
+	}
 	switch s.state.Kind {
 	case KindLocked:
 		return true

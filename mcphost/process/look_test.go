@@ -25,6 +25,17 @@ func TestLook(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	wd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	relative, err := filepath.Rel(wd, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Look("good", relative); err == nil {
+		t.Errorf("a relative folder was used: %s", got)
+	}
 	path := "::relative:/nowhere:" + dir
 	for command, want := range map[string]string{"good": filepath.Join(dir, "good"), filepath.Join(dir, "good"): filepath.Join(dir, "good")} {
 		if got, err := Look(command, path); err != nil || got != want {

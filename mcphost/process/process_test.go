@@ -88,7 +88,7 @@ func TestStopEndsEverything(t *testing.T) {
 		"launcher":                   `sh -c 'trap "" TERM; echo $$ >"$F"; while :; do sleep 100; done' & wait`,
 		"launcher that ends first":   `sh -c 'trap "" TERM; echo $$ >"$F"; while :; do sleep 100; done' & cat >/dev/null`,
 		"child in a session apart":   `setsid sh -c 'trap "" TERM; echo $$ >"$F"; while :; do sleep 100; done' & cat >/dev/null`,
-		"child that holds its pipes": `sh -c 'echo $$ >"$F"; exec sleep 100' & exit 0`,
+		"child that holds its pipes": `sh -c 'echo $$ >"$F"; exec sleep 100' & while [ ! -s "$F" ]; do sleep 0.01; done; exit 0`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -35,6 +35,12 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	// Most tests wait for a process or for a question to settle, so more of them run at
+	// once than there are processors.
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
 	code := 1
 	if err := buildAll(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)

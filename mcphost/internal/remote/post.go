@@ -109,14 +109,10 @@ func (l *Link) send(ctx context.Context, header http.Header, frame []byte, about
 	if err != nil {
 		return nil, err
 	}
-	// A connection that turns out dead must fail, not send the message again.
-	if about.tool != "" {
-		req.GetBody = nil
-	}
-	for _, name := range []string{"Mcp-Protocol-Version"} {
-		if v := header.Get(name); v != "" {
-			req.Header.Set(name, v)
-		}
+	// net/http sends a POST again by itself only where it knows that nothing of it
+	// has left, or that the server did not look at it.
+	if v := header.Get("Mcp-Protocol-Version"); v != "" {
+		req.Header.Set("Mcp-Protocol-Version", v)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
@@ -214,7 +210,7 @@ func (x *exchange) once(ctx context.Context, first bool) error {
 		return x.stream(ctx, resp)
 	case kind == "application/json" || strings.HasSuffix(kind, "+json"):
 		return x.whole(resp)
-	case resp.StatusCode != http.StatusOK || resp.ContentLength == 0:
+	case resp.StatusCode != http.StatusOK || kind == "":
 		return l.noAnswer(resp.StatusCode, "only %s, without content", resp.Status)
 	}
 	e := l.noAnswer(resp.StatusCode, "it sent %q instead of JSON", short(resp.Header.Get("Content-Type")))

@@ -236,17 +236,20 @@ func (s *Session) Do(ctx context.Context, r Request) Reply {
 		return Reply{Err: err}
 	}
 	defer p.Release()
+	// The library gets a context of its own: what it does with a request that
+	// has been answered already must not end in a cancellation.
+	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	failed := make(chan error, 1)
-	s.tasks.Add(1)
-	go func() {
-		defer s.tasks.Done()
-		failed <- s.invoke(ctx, r)
-	}()
+	s.tasks.Go(func() {
+		defer cancel()
+		failed <- s.invoke(inner, r)
+	})
 	select {
 	case <-p.Done():
 	case err = <-failed:
 	case <-ctx.Done():
 		err = ctx.Err()
+		cancel()
 	}
 	reply := Reply{Started: p.Started(), Frames: p.Frames()}
 	if a, ok := p.Answer(); ok {

@@ -71,6 +71,7 @@ func TestFramer(t *testing.T) {
 		"broken":                {`{"jsonrpc":"2.0","id":7,"result":{"a":1,}}` + "\n" + one, []string{"broken: 7", `noise: {"jsonrpc":"2.0","id":7,"result":{"a":1,}}`, one}},
 		"cut short":             {`{"jsonrpc":"2.0","id":7,"result":{"a`, []string{"broken: 7", `noise: {"jsonrpc":"2.0","id":7,"result":{"a`}},
 		"many braces":           {strings.Repeat("{", 50) + "\n" + one, []string{"noise: " + strings.Repeat("{", 50), one}},
+		"behind many":           {strings.Repeat(`{"a":`, 20) + `{"b":1} x` + "\n" + one, []string{"noise: " + strings.Repeat(`{"a":`, 20) + `{"b":1} x`, one}},
 		"bad numbers":           {"{\"a\":01}\n{\"a\":1.}\n{\"a\":-}\n{\"a\":1e}\n{\"a\":.5}\n", []string{`noise: {"a":01}`, `noise: {"a":1.}`, `noise: {"a":-}`, `noise: {"a":1e}`, `noise: {"a":.5}`}},
 		"bad escapes":           {`{"a":"\x"}` + "\n" + `{"a":"\u12g4"}`, []string{`noise: {"a":"\x"}`, `noise: {"a":"\u12g4"}`}},
 		"wrong brackets":        {`{"a":[}]` + "\n" + `{"a":1]` + "\n", []string{`noise: {"a":[}]`, `noise: {"a":1]`}},
@@ -80,6 +81,24 @@ func TestFramer(t *testing.T) {
 			if got := found(c.in, n, 1<<20); strings.Join(got, "\n") != strings.Join(c.want, "\n") {
 				t.Errorf("%s, %d bytes a time:\n got %q\nwant %q", name, n, got, c.want)
 			}
+		}
+	}
+}
+
+// A message is found as soon as it is there, not when the next one comes: the server may
+// be waiting for an answer.
+func TestFramerDoesNotWait(t *testing.T) {
+	t.Parallel()
+	for _, in := range []string{one, "{\"a\":\n" + one + "\n", "[\n" + one + "\n", "{\n" + one, "{\"x\":[\n" + one + "\n"} {
+		var got string
+		f := framer{max: 1 << 20, emit: func(p piece) {
+			if p.kind == whole {
+				got = string(p.data)
+			}
+		}}
+		f.feed([]byte(in))
+		if got != one {
+			t.Errorf("%q: found %q", in, got)
 		}
 	}
 }

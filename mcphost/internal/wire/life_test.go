@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -203,85 +201,6 @@ func TestFloodOfNotifications(t *testing.T) {
 	}
 }
 
-func TestServerAsks(t *testing.T) {
-	t.Parallel()
-	var asked atomic.Value
-	s := connect(t, setup{handle: func(ctx context.Context, r ServerRequest) (json.RawMessage, error) {
-		asked.Store(r)
-		switch r.Method {
-		case "elicitation/create":
-			return json.RawMessage(`{"action":"accept","content":{"age":12345678901234567890}}`), nil
-		case "sampling/createMessage":
-			return nil, &Error{Code: -1, Message: "the person said no"}
-		}
-		panic("a handler that fails")
-	}})
-	if got := textOf(t, s.call(t, bounded(t), "elicit", `{}`)); got != `{"action":"accept","content":{"age":12345678901234567890}}` {
-		t.Errorf("the server got %s", got)
-	}
-	if r := asked.Load().(ServerRequest); !strings.Contains(string(r.Params), `"name":{"type":"string"},"age"`) {
-		t.Errorf("the order of the fields is lost: %s", r.Params)
-	}
-	for tool, want := range map[string]string{
-		"sample": `{"error":{"code":-1,"message":"the person said no"}}`,
-		"roots":  `{"error":{"code":-32603,"message":"the host failed to handle the request"}}`,
-	} {
-		if got := textOf(t, s.call(t, bounded(t), tool, `{}`)); got != want {
-			t.Errorf("%s: the server got %s", tool, got)
-		}
-	}
-	s.works(t)
-}
-
-func TestServerAsksForWhatIsNotOffered(t *testing.T) {
-	t.Parallel()
-	s := connect(t, setup{}, "--step", "tool:ping=@ask ping {}", "--step", "tool:ping=@text ${answer}",
-		"--step", "tool:odd=@ask files/delete {}", "--step", "tool:odd=@text ${answer}")
-	for tool, want := range map[string]string{
-		"ping":   `{}`,
-		"odd":    `{"error":{"code":-32601,"message":"the host does not offer files/delete"}}`,
-		"elicit": `{"error":{"code":-32601,"message":"the host does not offer elicitation/create"}}`,
-	} {
-		if got := textOf(t, s.call(t, bounded(t), tool, `{}`)); got != want {
-			t.Errorf("%s: the server got %s", tool, got)
-		}
-	}
-	s.tap.SetModern(true)
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-	defer cancel()
-	if a := s.call(t, ctx, "ping", `{}`); !errors.Is(a.Err, context.DeadlineExceeded) {
-		t.Errorf("a request was answered where servers make none: %s, %v", a.Result, a.Err)
-	}
-}
-
-func TestServerWithdrawsItsRequest(t *testing.T) {
-	t.Parallel()
-	withdrawn := make(chan struct{})
-	s := connect(t, setup{handle: func(ctx context.Context, r ServerRequest) (json.RawMessage, error) {
-		<-ctx.Done()
-		close(withdrawn)
-		return nil, ctx.Err()
-	}})
-	if got := textOf(t, s.call(t, bounded(t), "elicit-cancel", `{}`)); got != "withdrawn" {
-		t.Error(got)
-	}
-	soon(t, "the handler's end", func() { <-withdrawn })
-}
-
-func TestListChangedDuringACall(t *testing.T) {
-	t.Parallel()
-	s := connect(t, setup{version: "2025-11-25"})
-	done := make(chan Answer, 1)
-	go func() { done <- s.call(t, bounded(t), "changes", `{}`) }()
-	later(t, "the notification", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.notes) > 0 })
-	if _, err := s.ListTools(bounded(t), nil); err != nil {
-		t.Fatal(err)
-	}
-	if got := textOf(t, <-done); got != "changed" {
-		t.Error(got)
-	}
-}
-
 func TestCancelledCallAndItsLateAnswer(t *testing.T) {
 	t.Parallel()
 	record := filepath.Join(t.TempDir(), "record")
@@ -316,44 +235,6 @@ func TestSecondAnswer(t *testing.T) {
 	defer s.mu.Unlock()
 	if len(s.late) != 1 || !s.late[0].Duplicate || s.late[0].Token != "t-1" {
 		t.Errorf("%+v", s.late)
-	}
-}
-
-func TestProgress(t *testing.T) {
-	t.Parallel()
-	note := func(params string) string {
-		return `tool:work={"jsonrpc":"2.0","method":"notifications/progress","params":` + params + `}`
-	}
-	var args []string
-	for _, params := range []string{
-		`{"progressToken":${token},"progress":1,"total":10,"message":"one"}`,
-		`{"progressToken":"nobody","progress":9}`,
-		`{"progressToken":7,"progress":9}`,
-		`{"progressToken":${token},"progress":5}`,
-		`{"progressToken":${token},"progress":3,"total":0}`,
-		`{"progressToken":${token},"progress":NaN,"total":10}`,
-		`{"progressToken":${token}}`,
-		`{"progressToken":${token},"progress":1e999}`,
-		`{"progressToken":${token},"progress":"6","total":"12","message":7}`,
-		`{"progressToken":${token},"progress":1e308,"total":5,"message":"` + strings.Repeat("ä", MaxProgressMessage) + `"}`,
-		`[]`,
-	} {
-		args = append(args, "--step", note(params))
-	}
-	args = append(args, "--step", "tool:work=@text done", "--step", note(`{"progressToken":${token},"progress":2e308}`), "--step", note(`{"progressToken":${token},"progress":1.5e308}`))
-	s := connect(t, setup{}, args...)
-	var got []Progress
-	textOf(t, s.call(t, bounded(t), "work", `{}`, func(e *Expectation) { e.Progress = func(p Progress) { got = append(got, p) } }))
-	s.works(t)
-	long := strings.Repeat("ä", MaxProgressMessage/2)
-	want := []Progress{{1, 10, "one"}, {5, 0, ""}, {5, 0, ""}, {6, 12, ""}, {1e308, 0, long}}
-	if len(got) != len(want) {
-		t.Fatalf("%.500v", got)
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("%d: %.100v, want %.100v", i, got[i], want[i])
-		}
 	}
 }
 
@@ -428,7 +309,7 @@ func TestServerThatLeavesAnotherWithItsOutput(t *testing.T) {
 		s, err = open(t, setup{program: "/bin/sh"}, "-c", `setsid sh -c 'echo $$ >"`+file+`"; exec sleep 100' & while [ ! -s "`+file+`" ]; do sleep 0.01; done; echo bye >&2; exit 3`)
 	})
 	var exit *ExitError
-	if err == nil || !errors.As(s.stdio.Err(), &exit) || exit.Code != 3 || exit.Stderr != "bye" {
+	if err == nil || !errors.As(s.stdio.Err(), &exit) || exit.Code != 3 || exit.Ending != "exit status 3" || exit.Stderr != "bye" {
 		t.Errorf("%v, %v", err, s.stdio.Err())
 	}
 	soon(t, "Close", func() { _ = s.stdio.Close() })
@@ -445,103 +326,17 @@ func TestServerThatLeavesAnotherWithItsOutput(t *testing.T) {
 	}
 }
 
-func TestServerThatAsksTooMuch(t *testing.T) {
-	t.Parallel()
-	var mu sync.Mutex
-	answers := map[string]int{}
-	tap := NewTap(Options{Handle: func(ctx context.Context, r ServerRequest) (json.RawMessage, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}})
-	tap.Attach(func(frame []byte) error {
-		mu.Lock()
-		defer mu.Unlock()
-		answers[string(member(member(frame, "error"), "message"))]++
-		return nil
-	})
-	ask := func(id int) {
-		tap.In([]byte(`{"jsonrpc":"2.0","id":` + strconv.Itoa(id) + `,"method":"elicitation/create","params":{}}`))
-	}
-	for i := range MaxServerRequests + 10 {
-		ask(i)
-	}
-	ask(0)
-	total := func() (n int) {
-		mu.Lock()
-		defer mu.Unlock()
-		for _, c := range answers {
-			n += c
-		}
-		return n
-	}
-	later(t, "eleven refusals", func() bool { return total() == 11 })
-	soon(t, "Close", func() { tap.Close(nil) })
-	if answers[`"more than 64 requests are open"`] != 10 || answers[`"a request with this id is open already"`] != 1 {
-		t.Errorf("%v", answers)
-	}
-}
-
 // The same Tap serves HTTP: bodies come whole, and a request without a usable answer is
 // answered for the server.
-func TestTapWithoutStream(t *testing.T) {
+func TestServerThatClosesItsInput(t *testing.T) {
 	t.Parallel()
-	tap := NewTap(Options{})
-	defer tap.Close(nil)
-	send := func(id, method string) *Outgoing {
-		out, err := tap.Out([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":{"_meta":{"progressToken":"t` + id + `"}}}`))
-		if err != nil || !out.Request || !out.Open() || out.Method() != method {
-			t.Fatalf("%+v, %v", out, err)
-		}
-		return out
-	}
-	p, err := tap.Expect(Expectation{Token: "t1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Release()
-	out := send("1", "tools/call")
-	if got := string(out.Fail(errors.New("the server answered with status 502"))); got != `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server answered with status 502"}}` {
-		t.Error(got)
-	}
-	if a, ok := p.Answer(); !ok || a.Err == nil || out.Open() || out.Fail(a.Err) != nil {
-		t.Errorf("%v %v", a, ok)
-	}
-	send("2", "resources/read")
-	send("3", "prompts/get")
-	send("4", "subscriptions/listen")
-	got := tap.In([]byte("\xef\xbb\xbf [" + `{"jsonrpc":"2.0","id":"3","result":{}} , {"jsonrpc":"2.0","id":2,"result":{"contents":[{"uri":7}]}}]`))
-	if len(got) != 2 || string(got[0]) != `{"jsonrpc":"2.0","id":3,"result":{"messages":[]}}` || string(got[1]) != `{"jsonrpc":"2.0","id":2,"result":{"contents":[]}}` {
-		t.Errorf("%q", got)
-	}
-	if got := tap.In([]byte("<html>bad gateway</html>")); got != nil {
-		t.Errorf("%q", got)
-	}
-	out, err = tap.Out([]byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
-	if err != nil || out.Request || out.Open() || out.Fail(errors.New("x")) != nil {
-		t.Errorf("%+v, %v", out, err)
-	}
-	tap.Close(errors.New("gone"))
-	if _, err := tap.Out([]byte(`{"jsonrpc":"2.0","id":9,"method":"ping"}`)); err == nil {
-		t.Error("a request left after the end")
-	}
-}
-
-func TestMinimalHandshake(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ method, in, want string }{
-		{"initialize", `{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true,"x":1},"prompts":false,"resources":{"subscribe":"yes"},"logging":true},"serverInfo":{"name":7,"version":"1","icons":"x"}}`,
-			`{"protocolVersion":"2025-06-18","capabilities":{"logging":{},"resources":{},"tools":{"listChanged":true}},"serverInfo":{"name":"","version":"1"}}`},
-		{"initialize", `[]`, `{"protocolVersion":"","capabilities":{},"serverInfo":{"name":"","version":""}}`},
-		{"server/discover", `{"supportedVersions":["2026-07-28",7],"capabilities":null,"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"n"}},"ttlMs":"x"}`,
-			`{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"n","version":""}},"supportedVersions":["2026-07-28"],"capabilities":{}}`},
-		{"prompts/list", `{"prompts":"x","nextCursor":8}`, `{"prompts":[]}`},
-		{"resources/list", `null`, `{"resources":[]}`},
-		{"resources/templates/list", `{"nextCursor":"a"}`, `{"resourceTemplates":[],"nextCursor":"a"}`},
-		{"completion/complete", `{"completion":7}`, `{"completion":{"values":[]}}`},
-		{"logging/setLevel", `"ok"`, `{}`},
-	} {
-		if got := string(minimal(c.method, []byte(c.in))); got != c.want {
-			t.Errorf("%s %s:\n got %s\nwant %s", c.method, c.in, got, c.want)
-		}
+	var s *session
+	var err error
+	soon(t, "Connect", func() {
+		s, err = open(t, setup{program: "/bin/sh"}, "-c", "exec <&-; trap '' TERM; while :; do sleep 100; done")
+	})
+	var exit *ExitError
+	if err == nil || !errors.As(s.stdio.Err(), &exit) || exit.Ending != "closed its standard input" {
+		t.Errorf("%v, %v", err, s.stdio.Err())
 	}
 }

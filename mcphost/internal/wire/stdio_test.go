@@ -301,7 +301,7 @@ func TestFaultyAnswers(t *testing.T) {
 
 func TestListsReachUsRaw(t *testing.T) {
 	t.Parallel()
-	page := `{"tools":[7,null,{"name":7},{"name":"x","inputSchema":{"type":"object","properties":{"b":{"x-mcp-header":"B","type":"string"},"a":{"default":12345678901234567890}}},"annotations":{"readOnlyHint":"yes"}}],"nextCursor":""}`
+	page := `{"tools":[7,null,{"name":7},{"name":8,"inputSchema":{"x-mcp-header":"A"}},{"name":"y","inputSchema":["x-mcp-header"]},{"name":"x","inputSchema":{"type":"object","properties":{"b":{"x-mcp-header":"B","type":"string"},"a":{"default":12345678901234567890}}},"annotations":{"readOnlyHint":"yes"}}],"nextCursor":""}`
 	s := connect(t, setup{version: "2025-11-25"}, "--step", "tools/list=@result "+page)
 	for i, want := range []string{`"nextCursor":""`, `"cursor":""`} {
 		p, err := s.tap.Expect(Expectation{Token: "page-" + strconv.Itoa(i)})

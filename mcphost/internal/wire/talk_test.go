@@ -1,0 +1,255 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestServerAsks(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Value
+	s := connect(t, setup{handle: func(ctx context.Context, r ServerRequest) (json.RawMessage, error) {
+		asked.Store(r)
+		switch r.Method {
+		case "elicitation/create":
+			return json.RawMessage(`{"action":"accept","content":{"age":12345678901234567890}}`), nil
+		case "roots/list":
+			return nil, nil
+		case "sampling/createMessage":
+			if strings.Contains(string(r.Params), "fail") {
+				panic("a handler that fails")
+			}
+			return nil, &Error{Code: -1, Message: "the person said no"}
+		}
+		t.Errorf("the handler got %s", r.Method)
+		return nil, nil
+	}}, "--step", "tool:failing=@ask sampling/createMessage {\"fail\":1}", "--step", "tool:failing=@text ${answer}")
+	if got := textOf(t, s.call(t, bounded(t), "elicit", `{}`)); got != `{"action":"accept","content":{"age":12345678901234567890}}` {
+		t.Errorf("the server got %s", got)
+	}
+	if r := asked.Load().(ServerRequest); !strings.Contains(string(r.Params), `"name":{"type":"string"},"age"`) {
+		t.Errorf("the order of the fields is lost: %s", r.Params)
+	}
+	for tool, want := range map[string]string{
+		"sample":  `{"error":{"code":-1,"message":"the person said no"}}`,
+		"failing": `{"error":{"code":-32603,"message":"the host failed to handle the request"}}`,
+		"roots":   `{"error":{"code":-32603,"message":"the host has no answer"}}`,
+	} {
+		if got := textOf(t, s.call(t, bounded(t), tool, `{}`)); got != want {
+			t.Errorf("%s: the server got %s", tool, got)
+		}
+	}
+	s.works(t)
+}
+
+func TestServerAsksForWhatIsNotOffered(t *testing.T) {
+	t.Parallel()
+	s := connect(t, setup{}, "--step", "tool:ping=@ask ping {}", "--step", "tool:ping=@text ${answer}",
+		"--step", "tool:odd=@ask files/delete {}", "--step", "tool:odd=@text ${answer}")
+	for tool, want := range map[string]string{
+		"ping":   `{}`,
+		"odd":    `{"error":{"code":-32601,"message":"the host does not offer files/delete"}}`,
+		"elicit": `{"error":{"code":-32601,"message":"the host does not offer elicitation/create"}}`,
+	} {
+		if got := textOf(t, s.call(t, bounded(t), tool, `{}`)); got != want {
+			t.Errorf("%s: the server got %s", tool, got)
+		}
+	}
+	s.tap.SetModern(true)
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	if a := s.call(t, ctx, "ping", `{}`); !errors.Is(a.Err, context.DeadlineExceeded) {
+		t.Errorf("a request was answered where servers make none: %s, %v", a.Result, a.Err)
+	}
+}
+
+func TestServerWithdrawsItsRequest(t *testing.T) {
+	t.Parallel()
+	withdrawn := make(chan struct{})
+	s := connect(t, setup{handle: func(ctx context.Context, r ServerRequest) (json.RawMessage, error) {
+		<-ctx.Done()
+		close(withdrawn)
+		return nil, ctx.Err()
+	}})
+	if got := textOf(t, s.call(t, bounded(t), "elicit-cancel", `{}`)); got != "withdrawn" {
+		t.Error(got)
+	}
+	soon(t, "the handler's end", func() { <-withdrawn })
+}
+
+func TestListChangedDuringACall(t *testing.T) {
+	t.Parallel()
+	s := connect(t, setup{version: "2025-11-25"})
+	done := make(chan Answer, 1)
+	go func() { done <- s.call(t, bounded(t), "changes", `{}`) }()
+	later(t, "the notification", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.notes) > 0 })
+	if _, err := s.ListTools(bounded(t), nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := textOf(t, <-done); got != "changed" {
+		t.Error(got)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	note := func(params string) string {
+		return `tool:work={"jsonrpc":"2.0","method":"notifications/progress","params":` + params + `}`
+	}
+	var args []string
+	for _, params := range []string{
+		`{"progressToken":${token},"progress":1,"total":10,"message":"one"}`,
+		`{"progressToken":"nobody","progress":9}`,
+		`{"progressToken":7,"progress":9}`,
+		`{"progressToken":${token},"progress":5}`,
+		`{"progressToken":${token},"progress":3,"total":0}`,
+		`{"progressToken":${token},"progress":NaN,"total":10}`,
+		`{"progressToken":${token}}`,
+		`{"progressToken":${token},"progress":1e999}`,
+		`{"progressToken":${token},"progress":"6","total":"12","message":7}`,
+		`{"progressToken":${token},"progress":1e308,"total":5,"message":"` + strings.Repeat("ä", MaxProgressMessage) + `"}`,
+		`[]`,
+	} {
+		args = append(args, "--step", note(params))
+	}
+	args = append(args, "--step", "tool:work=@text done", "--step", note(`{"progressToken":${token},"progress":2e308}`), "--step", note(`{"progressToken":${token},"progress":1.5e308}`))
+	s := connect(t, setup{}, args...)
+	var got []Progress
+	textOf(t, s.call(t, bounded(t), "work", `{}`, func(e *Expectation) { e.Progress = func(p Progress) { got = append(got, p) } }))
+	s.works(t)
+	long := strings.Repeat("ä", MaxProgressMessage/2)
+	want := []Progress{{1, 10, "one"}, {5, 0, ""}, {5, 0, ""}, {6, 12, ""}, {1e308, 0, long}}
+	if len(got) != len(want) {
+		t.Fatalf("%.500v", got)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("%d: %.100v, want %.100v", i, got[i], want[i])
+		}
+	}
+}
+
+func TestServerThatAsksTooMuch(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	answers := map[string]int{}
+	tap := NewTap(Options{Handle: func(ctx context.Context, r ServerRequest) (json.RawMessage, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}})
+	tap.Attach(func(frame []byte) error {
+		mu.Lock()
+		defer mu.Unlock()
+		answers[string(member(member(frame, "error"), "message"))]++
+		return nil
+	})
+	ask := func(id int) {
+		tap.In([]byte(`{"jsonrpc":"2.0","id":` + strconv.Itoa(id) + `,"method":"elicitation/create","params":{}}`))
+	}
+	for i := range MaxServerRequests + 10 {
+		ask(i)
+	}
+	ask(0)
+	total := func() (n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range answers {
+			n += c
+		}
+		return n
+	}
+	later(t, "eleven refusals", func() bool { return total() == 11 })
+	soon(t, "Close", func() { tap.Close(nil) })
+	if answers[`"more than 64 requests are open"`] != 10 || answers[`"a request with this id is open already"`] != 1 {
+		t.Errorf("%v", answers)
+	}
+}
+
+func TestTapWithoutStream(t *testing.T) {
+	t.Parallel()
+	tap := NewTap(Options{})
+	defer tap.Close(nil)
+	send := func(id, method string) *Outgoing {
+		out, err := tap.Out([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":{"_meta":{"progressToken":"t` + id + `"}}}`))
+		if err != nil || !out.Request || !out.Open() || out.Method() != method {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		return out
+	}
+	p, err := tap.Expect(Expectation{Token: "t1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Release()
+	out := send("1", "tools/call")
+	if got := string(out.Fail(errors.New("the server answered with status 502"))); got != `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server answered with status 502"}}` {
+		t.Error(got)
+	}
+	if a, ok := p.Answer(); !ok || a.Err == nil || out.Open() || out.Fail(a.Err) != nil {
+		t.Errorf("%v %v", a, ok)
+	}
+	send("2", "resources/read")
+	send("3", "prompts/get")
+	send("4", "subscriptions/listen")
+	got := tap.In([]byte("\xef\xbb\xbf [" + `{"jsonrpc":"2.0","id":"3","result":{}} , {"jsonrpc":"2.0","id":2,"result":{"contents":[{"uri":7}]}}]`))
+	if len(got) != 2 || string(got[0]) != `{"jsonrpc":"2.0","id":3,"result":{"messages":[]}}` || string(got[1]) != `{"jsonrpc":"2.0","id":2,"result":{"contents":[]}}` {
+		t.Errorf("%q", got)
+	}
+	if got := tap.In([]byte("<html>bad gateway</html>")); got != nil {
+		t.Errorf("%q", got)
+	}
+	out, err = tap.Out([]byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
+	if err != nil || out.Request || out.Open() || out.Fail(errors.New("x")) != nil {
+		t.Errorf("%+v, %v", out, err)
+	}
+	gone := errors.New("gone")
+	sent, err := tap.Expect(Expectation{Token: "t5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send("5", "tools/call")
+	sent.Release() // released, and then nobody is told of its end
+	waiting, err := tap.Expect(Expectation{Token: "t6"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send("6", "tools/call")
+	tap.Close(gone)
+	soon(t, "the end of what waits", func() { <-waiting.Done() })
+	if a, ok := waiting.Answer(); !ok || a.Err != gone {
+		t.Errorf("%v %v", a, ok)
+	}
+	if _, ok := sent.Answer(); ok {
+		t.Error("a released request was answered")
+	}
+	if _, err := tap.Out([]byte(`{"jsonrpc":"2.0","id":9,"method":"ping"}`)); err == nil {
+		t.Error("a request left after the end")
+	}
+}
+
+func TestMinimalHandshake(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ method, in, want string }{
+		{"initialize", `{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true,"x":1},"prompts":false,"resources":{"subscribe":"yes"},"logging":true},"serverInfo":{"name":7,"version":"1","icons":"x"}}`,
+			`{"protocolVersion":"2025-06-18","capabilities":{"logging":{},"resources":{},"tools":{"listChanged":true}},"serverInfo":{"name":"","version":"1"}}`},
+		{"initialize", `[]`, `{"protocolVersion":"","capabilities":{},"serverInfo":{"name":"","version":""}}`},
+		{"server/discover", `{"supportedVersions":["2026-07-28",7],"capabilities":null,"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"n"}},"ttlMs":"x"}`,
+			`{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"n","version":""}},"supportedVersions":["2026-07-28"],"capabilities":{}}`},
+		{"prompts/list", `{"prompts":"x","nextCursor":8}`, `{"prompts":[]}`},
+		{"resources/list", `null`, `{"resources":[]}`},
+		{"resources/templates/list", `{"nextCursor":"a"}`, `{"resourceTemplates":[],"nextCursor":"a"}`},
+		{"completion/complete", `{"completion":7}`, `{"completion":{"values":[]}}`},
+		{"logging/setLevel", `"ok"`, `{}`},
+	} {
+		if got := string(minimal(c.method, []byte(c.in))); got != c.want {
+			t.Errorf("%s %s:\n got %s\nwant %s", c.method, c.in, got, c.want)
+		}
+	}
+}
