@@ -87,6 +87,7 @@ func (s *sender) Send(ctx context.Context, call door.Call) door.Reply {
 			return door.Reply{Withdrawn: sentence("Nothing was sent: " + err.Error()), Err: err, Redact: c.redact}
 		}
 		c.settleTools(ctx, l)
+		c.settleRoots(ctx, l)
 		var spent atomic.Bool
 		once := call
 		once.Spend = func(exact []byte) error {
