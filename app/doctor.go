@@ -166,6 +166,12 @@ func (a *App) toolsCheck(conn *mcphost.Connection) Check {
 }
 
 func (a *App) reviewCheck(ctx context.Context, conn *mcphost.Connection) Check {
+	switch a.servers.list.source {
+	case sourceFile:
+		return Check{checkReview, true, "It counts as reviewed, because it stands in the file given for this run.", ""}
+	case sourceBuiltIn:
+		return Check{checkReview, true, "It is part of this program and counts as reviewed.", ""}
+	}
 	r, err := a.gate.Review(ctx, conn)
 	if err != nil {
 		return Check{checkReview, false, err.Error(), ""}

@@ -31,7 +31,7 @@ func (g *Gate) watch(r *run) (stop func()) {
 func (r *run) ask() (decision, error) {
 	defer r.g.watch(r)()
 	hash := r.call.Hash()
-	if err := r.entry.Shown(r.log, hash); err != nil {
+	if err := r.shown(hash); err != nil {
 		return decision{}, err
 	}
 	item := Item{
@@ -171,7 +171,7 @@ func (r *run) replace(edited Call) error {
 		return err
 	}
 	r.g.retired(old, entry.Number(), reason)
-	return r.entry.Shown(r.log, edited.Hash())
+	return r.shown(edited.Hash())
 }
 
 // warnings are what the person should know beside the arguments.

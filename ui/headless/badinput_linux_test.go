@@ -154,15 +154,13 @@ func TestASecondWriterIsNamed(t *testing.T) {
 	hang.End = "hang"
 	_, flags := model(t, hang)
 	first := prepared(t, with(flags, "ask", "go", "--data", data, "--servers", servers, "--events")...)
-	out := &watched{news: make(chan struct{}, 1)}
-	first.Stdout = out
+	var out watched
+	first.Stdout = &out
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for !strings.Contains(out.String(), "Wait") {
-		select {
-		case <-out.news:
-		case <-time.After(20 * time.Second):
+	for limit := time.Now().Add(20 * time.Second); !strings.Contains(out.String(), "Wait"); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(limit) {
 			t.Fatal("the first program never got that far")
 		}
 	}

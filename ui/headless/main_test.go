@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,10 +21,25 @@ import (
 var binaries struct{ steward, minimal, scripted string }
 
 func TestMain(m *testing.M) {
+	// Most of these tests wait: for a program to end, for a person to type. More of them
+	// at once than there are processors take a fraction of the time.
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f != nil && f.Value.String() == f.DefValue {
+		if err := f.Value.Set("8"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
 	dir, err := os.MkdirTemp("", "steward-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
+	}
+	// Most tests wait for a process or for a question to settle, so more of them run at
+	// once than there are processors.
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 	}
 	code := 1
 	if err := buildAll(dir); err != nil {

@@ -240,10 +240,10 @@ func TestSignalsOfTheSystemEndEverything(t *testing.T) {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
 			data := t.TempDir()
-			pids := t.TempDir() + "/pid"
-			servers := serversFile(t, map[string]any{"s": map[string]any{"command": "sh", "args": []string{"-c", "echo $$ > " + pids + "; exec " + binaries.scripted + " --ignore-end"}}})
+			pids, seen := t.TempDir()+"/pid", t.TempDir()+"/seen"
+			servers := serversFile(t, map[string]any{"s": map[string]any{"command": "sh", "args": []string{"-c", "echo $$ > " + pids + "; exec " + binaries.scripted + " --ignore-end --record " + seen}}})
 			_, flags := model(t, scriptedmodel.CallTool("never", "{}"))
-			r := interrupted(t, prepared(t, with(flags, "ask", "go", "--data", data, "--servers", servers, "--events", "--consent", "allow")...), `"decision":"allowed"`, sig)
+			r := interruptedWhen(t, prepared(t, with(flags, "ask", "go", "--data", data, "--servers", servers, "--events", "--consent", "allow")...), inCall(seen), sig)
 			r.mustExit(t, 3)
 			if rec := lastCall(t, data); rec.str("outcome") != "cancelled" {
 				t.Errorf("record: %s", rec.text)
