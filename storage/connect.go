@@ -19,7 +19,7 @@ import (
 const oldestEngine = 3051003
 
 // busyMillis is how long one statement waits for another process's lock. The
-// writer waits longer by trying again, see writer.begin.
+// writer waits as long as its callers do, by trying again (writer.open).
 const busyMillis = 5000
 
 // settings holds for every connection, whatever opened it; each is read back,
@@ -123,14 +123,15 @@ func checkEngine() error {
 }
 
 // fileURI names path for SQLite with query parameters (sqlite.org/uri.html);
-// every odd character of the path is escaped.
+// every odd character of the path is escaped. The driver keeps prepared
+// statements, which is half the time of a short query.
 func fileURI(path string, query string) string {
 	path = filepath.ToSlash(path)
 	if runtime.GOOS == "windows" && !strings.HasPrefix(path, "/") {
 		path = "/" + path
 	}
 	escaped := (&url.URL{Path: path}).EscapedPath()
-	return "file://" + escaped + "?" + query
+	return "file://" + escaped + "?" + query + "&_stmt_cache_size=64"
 }
 
 // openHandle opens a pool of at most size connections, of which idle are kept,

@@ -105,7 +105,7 @@ func (w *writer) truncateWAL(ctx context.Context) (bool, error) {
 	}
 	var busy, pages, moved int
 	err := w.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
-	_, back := w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout=%d", busyMillis))
+	_, back := w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout=%d", writerBusyMillis))
 	if err == nil {
 		err = back
 	}

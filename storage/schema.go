@@ -135,7 +135,8 @@ var released = []migration{{does: "the first schema", sql: []string{
 	`CREATE INDEX record_time ON record(time)`,
 	`CREATE INDEX record_kind ON record(kind)`,
 	`CREATE INDEX record_outcome ON record(outcome)`,
-	`CREATE INDEX record_server ON record(server, tool)`,
+	`CREATE INDEX record_server ON record(server)`,
+	`CREATE INDEX record_tool ON record(tool, server)`,
 	`CREATE INDEX record_conversation ON record(conversation)`,
 
 	// The words are cut by tokens() in search.go; each table keeps its own copy

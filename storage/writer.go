@@ -16,6 +16,10 @@ const laterDelay = 200 * time.Millisecond
 // groupLimit bounds how many callers share one commit.
 const groupLimit = 512
 
+// writerBusyMillis is how long the writer waits for another process's lock
+// before it says so and tries again.
+const writerBusyMillis = 500
+
 // closePatience is how long Close waits for another process's lock.
 const closePatience = 10 * time.Second
 
@@ -65,7 +69,7 @@ type writer struct {
 }
 
 func startWriter(ctx context.Context, db *DB) (*writer, error) {
-	dsn := fileURI(db.path, "mode=rw&_stmt_cache_size=64")
+	dsn := fileURI(db.path, "mode=rw")
 	handle, err := openHandle(ctx, newConnector(fixed(dsn)), 1, 1)
 	if err != nil {
 		return nil, explain("opening the data file", db.path, err)
@@ -98,7 +102,7 @@ func (w *writer) prepare(ctx context.Context) error {
 	if mode != "wal" {
 		return errors.Join(fmt.Errorf("the file system does not allow a write-ahead log (mode %q); put the data folder on a local disk", mode), conn.Close())
 	}
-	w.conn = conn
+	w.conn = conn // truncateWAL sets its busy timeout, too
 	if _, err := w.truncateWAL(ctx); err != nil && !isFull(err) {
 		return errors.Join(err, conn.Close())
 	}
