@@ -84,7 +84,7 @@ func (s *sender) Send(ctx context.Context, call door.Call) door.Reply {
 	for again := false; ; again = true {
 		l, err := c.current(ctx)
 		if err != nil {
-			return door.Reply{Withdrawn: sentence("Nothing was sent: " + err.Error()), Err: err}
+			return door.Reply{Withdrawn: sentence("Nothing was sent: " + err.Error()), Err: err, Redact: c.redact}
 		}
 		c.settleTools(ctx, l)
 		var spent atomic.Bool
@@ -95,6 +95,7 @@ func (s *sender) Send(ctx context.Context, call door.Call) door.Reply {
 		}
 		reply := c.sendOn(ctx, l, once)
 		if again || spent.Load() || reply.Withdrawn != "" || !c.lost(ctx, l, session.Reply{Err: reply.Err, Started: reply.Started}) {
+			reply.Redact = c.redact
 			return reply
 		}
 		// The server had ended unnoticed, and nothing has left: it is started

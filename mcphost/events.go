@@ -1,9 +1,6 @@
 package mcphost
 
-import (
-	"strings"
-	"sync"
-)
+import "sync"
 
 // maxQueued bounds the observations that wait for a slow observer; those that
 // a server can make without limit (log messages, updates) are dropped beyond
@@ -70,35 +67,6 @@ func (e *events) run(observe func(Observation)) {
 			}
 		}
 	}
-}
-
-// maxLog is the number of lines kept in a connection's log.
-const maxLog = 1000
-
-// maxLogLine is the length of the longest line kept in it, in bytes.
-const maxLogLine = 8 << 10
-
-// ring keeps the newest lines of a log. The zero ring is ready.
-type ring struct {
-	lines []LogLine
-	next  int
-}
-
-func (r *ring) add(l LogLine) {
-	if len(l.Text) > maxLogLine {
-		l.Text = strings.ToValidUTF8(l.Text[:maxLogLine], "") + "…"
-	}
-	if len(r.lines) < maxLog {
-		r.lines = append(r.lines, l)
-		return
-	}
-	r.lines[r.next] = l
-	r.next = (r.next + 1) % maxLog
-}
-
-func (r *ring) all() []LogLine {
-	out := make([]LogLine, 0, len(r.lines))
-	return append(append(out, r.lines[r.next:]...), r.lines[:r.next]...)
 }
 
 // tokens remembers which call a progress token belonged to, for answers that

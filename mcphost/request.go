@@ -31,10 +31,20 @@ func (c *Connection) do(ctx context.Context, doing string, r session.Request) (j
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		return nil, fmt.Errorf("%s at server %q failed: %w", doing, c.cfg.ID, err)
+		return nil, &requestError{c.redact(fmt.Sprintf("%s at server %q failed: %v", doing, c.cfg.ID, err)), err}
 	}
 	return reply.Result, nil
 }
+
+// requestError is the failure of a request; its text is redacted, because it
+// may hold what the server wrote last.
+type requestError struct {
+	text string
+	err  error
+}
+
+func (e *requestError) Error() string { return e.text }
+func (e *requestError) Unwrap() error { return e.err }
 
 // member writes a member of params.
 func member(name string, v any) wire.Member {

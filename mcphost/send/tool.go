@@ -110,8 +110,8 @@ func (s *sending) end() {
 }
 
 // result says how the call ended.
-func (s *sending) result(ctx context.Context, r door.Reply) Result {
-	out := Result{Frames: s.frames(r.Frames)}
+func (s *sending) result(ctx context.Context, r door.Reply) (out Result) {
+	out.Frames = s.frames(r.Frames)
 	s.mu.Lock()
 	spent, refused, rejected := s.spent, s.refused, s.rejected
 	s.mu.Unlock()
@@ -120,6 +120,7 @@ func (s *sending) result(ctx context.Context, r door.Reply) Result {
 		readResult(&out, r)
 		return out
 	}
+	defer func() { out.Reason = r.Redact(out.Reason) }()
 	out.Effect = EffectUnknown
 	if !sent {
 		out.Effect = EffectNone

@@ -59,4 +59,6 @@ type Reply struct {
 	// OutputSchema is that of the definition the call was made with.
 	OutputSchema json.RawMessage
 	Frames       []wire.Frame
+	// Redact removes known secrets from text for display.
+	Redact func(string) string
 }

@@ -62,8 +62,11 @@ func (h *handshake) discover(ctx context.Context, next mcp.MethodHandler, method
 	case probe.Err() != nil:
 		h.silent = true
 	case errors.As(err, &rpc) && rpc.Code == mcp.CodeUnsupportedProtocolVersion:
-		// The server is a modern one: it must not be asked initialize.
-		h.refuse = versionError(rpc.Data)
+		// The server understood the question, so initialize is no fallback; it is
+		// the way only where the server itself names a version that begins with it.
+		if !namesLegacy(rpc.Data) {
+			h.refuse = versionError(rpc.Data)
+		}
 	default:
 		if f, ok := h.link.(interface{ Refuse() error }); ok {
 			h.refuse = f.Refuse()
@@ -181,6 +184,22 @@ func (h *handshake) hello() (Hello, error) {
 // versionError reads error data of -32022: {"supported":[…]}.
 func versionError(data json.RawMessage) error {
 	return &VersionError{Server: texts(members(data)["supported"])}
+}
+
+// namesLegacy reports whether the data of -32022 names a version that both sides
+// speak and that begins with initialize, and none without.
+func namesLegacy(data json.RawMessage) bool {
+	found := false
+	for _, v := range texts(members(data)["supported"]) {
+		if !slices.Contains(mcp.SupportedProtocolVersions(), v) {
+			continue
+		}
+		if v >= Modern {
+			return false
+		}
+		found = true
+	}
+	return found
 }
 
 func version(result json.RawMessage) string { return text(members(result)["protocolVersion"]) }

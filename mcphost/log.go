@@ -1,0 +1,99 @@
+package mcphost
+
+import (
+	"strings"
+	"time"
+
+	"steward/mcphost/internal/wire"
+)
+
+// redact removes secrets for display.
+func (c *Connection) redact(s string) string { return c.host.opts.Redact(s) }
+
+// now is the host's clock.
+func (c *Connection) now() time.Time { return c.host.opts.Now() }
+
+// Stderr returns what is kept of the program's standard error, redacted: at
+// most the last 256 KiB. It stays after the program's end.
+func (c *Connection) Stderr() string {
+	c.mu.Lock()
+	l, kept := c.live, c.stderr
+	c.mu.Unlock()
+	if l != nil {
+		kept = l.stderr()
+	}
+	return c.redact(kept)
+}
+
+// Frames returns the newest messages of the current session, or of the last
+// one, oldest first, redacted.
+func (c *Connection) Frames() []Frame {
+	c.mu.Lock()
+	l, kept := c.live, c.frames
+	c.mu.Unlock()
+	if l != nil {
+		return c.convertFrames(l.tap.Frames())
+	}
+	return kept
+}
+
+// Shown converts frames of the wire for display, redacted. Only code below this
+// package can make them.
+func (c *Connection) Shown(in []wire.Frame) []Frame { return c.convertFrames(in) }
+
+// convertFrames redacts frames.
+func (c *Connection) convertFrames(in []wire.Frame) []Frame {
+	out := make([]Frame, len(in))
+	for i, f := range in {
+		direction := "in"
+		if f.Out {
+			direction = "out"
+		}
+		out[i] = Frame{Time: f.Time, Direction: direction, Bytes: []byte(c.redact(string(f.Bytes)))}
+	}
+	return out
+}
+
+// Log returns the newest lines of the connection's log, oldest first.
+func (c *Connection) Log() []LogLine {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.log.all()
+}
+
+// note adds a line to the log.
+func (c *Connection) note(kind, level, text string) {
+	line := LogLine{Time: c.now(), Kind: kind, Level: level, Text: c.redact(strings.ToValidUTF8(text, "\uFFFD"))}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.log.add(line)
+}
+
+// maxLog is the number of lines kept in a connection's log.
+const maxLog = 1000
+
+// maxLogLine is the length of the longest line kept in it, in bytes.
+const maxLogLine = 8 << 10
+
+// ring keeps the newest lines of a log. The zero ring is ready.
+type ring struct {
+	lines []LogLine
+	next  int
+}
+
+func (r *ring) add(l LogLine) {
+	if len(l.Text) > maxLogLine {
+		l.Text = strings.ToValidUTF8(l.Text[:maxLogLine], "") + "…"
+	}
+	if len(r.lines) < maxLog {
+		r.lines = append(r.lines, l)
+		return
+	}
+	r.lines[r.next] = l
+	r.next = (r.next + 1) % maxLog
+}
+
+func (r *ring) all() []LogLine {
+	out := make([]LogLine, 0, len(r.lines))
+	return append(append(out, r.lines[r.next:]...), r.lines[:r.next]...)
+}
