@@ -265,11 +265,13 @@ func classify(where string, f failure, body []byte, tools []Tool) *Error {
 }
 
 func (f failure) errorKind(all string) string {
+	// Some say "quota" for a limit of this minute, and then tell when it ends; the code
+	// insufficient_quota never means that, whatever stands in Retry-After.
 	temporary := f.after > 0
 	switch {
 	case contextWords.MatchString(all) && f.status != 429:
 		return KindContext
-	case f.status == 402 || quotaWords.MatchString(all) && !temporary:
+	case f.status == 402 || strings.Contains(f.kind, "insufficient_quota") || quotaWords.MatchString(all) && !temporary:
 		return KindQuota
 	case f.status == 429 || strings.Contains(f.kind, "rate_limit"):
 		return KindRateLimit

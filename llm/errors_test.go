@@ -46,6 +46,7 @@ func TestRefusals(t *testing.T) {
 		"forbidden":            {sm.Fail(403, ``), KindAuth, "403 Forbidden", nil},
 		"no money":             {sm.Fail(402, `{"error":{"message":"Insufficient Balance"}}`), KindQuota, "billing", nil},
 		"no quota":             {sm.Fail(429, `{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","code":"insufficient_quota"}}`), KindQuota, "", nil},
+		"no quota, but a wait": {sm.Fail(429, `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`).With("Retry-After", "1"), KindQuota, "billing", nil},
 		"nested provider":      {sm.Fail(400, `{"error":{"code":400,"metadata":{"raw":"provider says no"}}}`), KindBadRequest, "provider says no", nil},
 		"escapes and controls": {sm.Fail(400, "a\x1b[31mb\u202ec\r\n\r\nd"), KindBadRequest, "a[31mbc d", nil},
 		"redirect":             {sm.Step{Status: 307, Header: map[string]string{"Location": "https://evil.example/v1/chat/completions"}}, KindConfig, "points to https://evil.example", nil},

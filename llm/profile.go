@@ -19,6 +19,7 @@ type profile struct {
 	noUsage        bool    // does not take stream_options
 	maxDescription int     // longest tool description in characters, 0 = no limit
 	noImages       bool    // takes no pictures
+	nullContent    bool    // wants null where an assistant message has calls and no text
 }
 
 func profiles() []profile {
@@ -103,6 +104,9 @@ func adaptations() []adaptation {
 		{regexp.MustCompile(`(?i)(tool.?call.?id|tool_calls\S*\.id).{0,80}(length|9|alphanumeric|a-zA-Z0-9|invalid|match|format|pattern)|(invalid|malformed|bad).{0,40}tool.?call.?id|\{9\}`),
 			func(p *profile) bool { return turnOn(&p.shortIDs) },
 			"The endpoint takes only short tool call ids; the request was sent again with those."},
+		{regexp.MustCompile(`(?i)content\b.{0,60}(non.?empty|(must|can|may|should)(not| not|n't) be (empty|blank)|is (empty|blank))|empty.{0,30}\bcontent`),
+			func(p *profile) bool { return turnOn(&p.nullContent) },
+			"The endpoint takes no empty texts; the request was sent again with null in their place."},
 		{regexp.MustCompile(`stream_options`),
 			func(p *profile) bool { return turnOn(&p.noUsage) },
 			"The endpoint does not report token counts in a stream; the request was sent again without asking for them."},

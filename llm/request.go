@@ -169,7 +169,11 @@ func (w *writer) assistant(m Message) {
 	}
 	w.begin(RoleAssistant)
 	w.raw(`,"content":`)
-	w.text(m.Text)
+	if w.profile.nullContent && strings.TrimSpace(m.Text) == "" {
+		w.raw("null")
+	} else {
+		w.text(m.Text)
+	}
 	if w.profile.reasoningBack {
 		w.raw(`,"reasoning_content":`)
 		w.text(m.Reasoning)

@@ -161,6 +161,8 @@ func TestAdaptsToRefusals(t *testing.T) {
 		"ids":            {`call_0fypS1hVXabc`, `{"message":"Tool call id was call_0fypS1hVXabc but must be a-z, A-Z, 0-9, with a length of 9."}`, 400},
 		"length limit":   {`"max_tokens"`, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error"}}`, 400},
 		"pictures":       {`image_url`, image, 500},
+		"empty texts":    {`"content":"","tool_calls"`, `{"type":"error","error":{"type":"invalid_request_error","message":"messages: text content blocks must be non-empty"}}`, 400},
+		"blank contents": {`"content":"","tool_calls"`, `{"error":{"message":"messages[1].content must not be empty"}}`, 500},
 	} {
 		s := sm.StartScript(t, sm.Script{Steps: []sm.Step{sm.Say("ok")}, Check: func(q sm.Request) (int, string) {
 			if bytes.Contains(q.Body, []byte(x.bad)) {

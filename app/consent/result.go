@@ -2,6 +2,7 @@ package consent
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -52,7 +53,7 @@ func (g *Gate) readContent(blocks []mcphost.Content, structured json.RawMessage)
 		if part != "" {
 			parts = append(parts, part)
 		}
-		hasText = hasText || strings.TrimSpace(shown.Text) != ""
+		hasText = hasText || written(shown) && strings.TrimSpace(shown.Text) != ""
 	}
 	c.structured = g.CleanJSON(structured)
 	if !hasText && len(c.structured) > 0 {
@@ -65,6 +66,10 @@ func (g *Gate) readContent(blocks []mcphost.Content, structured json.RawMessage)
 	return c
 }
 
+// written tells whether the text of a block is the server's own; with a picture
+// or a sound it is a note of ours that says what was wrong with it.
+func written(c event.Content) bool { return c.Type != "image" && c.Type != "audio" }
+
 // forModel words one block for the model. Bytes never go out as text.
 func forModel(c event.Content) string {
 	text := withoutBlobs(c.Text)
@@ -73,7 +78,7 @@ func forModel(c event.Content) string {
 		return text
 	case "image", "audio":
 		if len(c.Data) == 0 {
-			return strings.TrimSpace(fmt.Sprintf("[%s that could not be read] %s", c.Type, text))
+			return cmp.Or(text, fmt.Sprintf("[%s that could not be read]", c.Type))
 		}
 		return fmt.Sprintf("[%s, %s, %d bytes]", c.Type, c.MIMEType, len(c.Data))
 	case "resource":

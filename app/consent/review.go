@@ -196,6 +196,9 @@ func (g *Gate) review(ctx context.Context, conn *mcphost.Connection) (Review, []
 	if err != nil {
 		return Review{}, nil, err
 	}
+	if g.listed(conn.Server()) {
+		before = g.promptsSeen(conn, now)
+	}
 	r := Review{Server: clean.Reveal(conn.Server()), Known: len(before) > 0, Blocked: whyBlocked(before, conn) != ""}
 	parts := []string{"review", conn.Server()}
 	for _, p := range now {
@@ -206,7 +209,7 @@ func (g *Gate) review(ctx context.Context, conn *mcphost.Connection) (Review, []
 	for _, p := range sorted(before) {
 		gone := !slices.ContainsFunc(now, func(n storage.Pin) bool { return n.Kind == p.Kind && n.Name == p.Name })
 		if gone && p.Hash != "" {
-			r.Changes = append(r.Changes, Change{Kind: p.Kind, Name: clean.Reveal(p.Name), State: StateRemoved, Old: revealLines(p.Text)})
+			r.Changes = append(r.Changes, Change{Kind: p.Kind, Name: clean.Reveal(p.Name), State: StateRemoved, Old: revealPin(p)})
 		}
 	}
 	r.Hash = hashOf(parts...)
@@ -214,7 +217,7 @@ func (g *Gate) review(ctx context.Context, conn *mcphost.Connection) (Review, []
 }
 
 func change(p storage.Pin, before map[pinKey]storage.Pin) Change {
-	c := Change{Kind: p.Kind, Name: clean.Reveal(p.Name), State: StateNew, New: revealLines(p.Text)}
+	c := Change{Kind: p.Kind, Name: clean.Reveal(p.Name), State: StateNew, New: revealPin(p)}
 	c.Warnings = nameWarnings(p.Kind, p.Name)
 	if f := findings(p.Text, innerStrings(json.RawMessage(p.Text))); len(f) > 0 {
 		c.Warnings = append(c.Warnings, "The text holds characters that are easily overlooked: "+strings.Join(f, ", ")+".")
@@ -224,7 +227,7 @@ func change(p storage.Pin, before map[pinKey]storage.Pin) Change {
 	case ok && old.Hash == p.Hash:
 		c.State, c.Old = StateSame, c.New
 	case ok:
-		c.State, c.Old = StateChanged, revealLines(old.Text)
+		c.State, c.Old = StateChanged, revealPin(old)
 	case p.Hash == "": // no instructions, none before
 		c.State = StateSame
 	}
@@ -341,6 +344,25 @@ func (g *Gate) firstSeen(ctx context.Context, conn *mcphost.Connection) (map[pin
 	return pins, g.notePins(ctx, conn, now, "flag")
 }
 
+// promptsSeen counts the prompts of a listed server as first seen when they are
+// first read, which is later than its tools, and returns all that counts.
+func (g *Gate) promptsSeen(conn *mcphost.Connection, now []storage.Pin) map[pinKey]storage.Pin {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	seen := maps.Clone(g.seen[seenKey(conn)]) // others may be reading the old one
+	if seen == nil {
+		seen = map[pinKey]storage.Pin{}
+	}
+	for _, p := range now {
+		key := pinKey{p.Kind, p.Name}
+		if _, ok := seen[key]; !ok && p.Kind == pinPrompt {
+			seen[key] = p
+		}
+	}
+	g.seen[seenKey(conn)] = seen
+	return seen
+}
+
 func byKey(pins []storage.Pin) map[pinKey]storage.Pin {
 	m := make(map[pinKey]storage.Pin, len(pins))
 	for _, p := range pins {
@@ -398,6 +420,21 @@ func indent(raw json.RawMessage) string {
 		return string(raw)
 	}
 	return b.String()
+}
+
+// revealPin shows a definition line by line, nothing hidden in any of them. The
+// blanks that begin a line of JSON are our own indentation, since a string of
+// JSON holds no line break, and stay as they are.
+func revealPin(p storage.Pin) string {
+	if p.Kind != pinTool && p.Kind != pinPrompt {
+		return revealLines(p.Text)
+	}
+	lines := strings.Split(p.Text, "\n")
+	for i, l := range lines {
+		text := strings.TrimLeft(l, " ")
+		lines[i] = l[:len(l)-len(text)] + clean.Reveal(text)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // revealLines shows a text line by line, nothing hidden in any of them.

@@ -60,7 +60,7 @@ type Outcome struct {
 // not be written: before sending, nothing was executed; after it, the outcome
 // stands only here.
 func (g *Gate) Run(ctx context.Context, c Call, conn *mcphost.Connection, lim Limits) (o Outcome, err error) {
-	r := &run{g: g, ctx: ctx, log: context.WithoutCancel(ctx), call: c, conn: conn, lim: lim, look: make(chan struct{}, 1)}
+	r := &run{g: g, ctx: ctx, log: context.WithoutCancel(ctx), call: c, server: c.Server(), conn: conn, lim: lim, look: make(chan struct{}, 1)}
 	defer r.settled()
 	defer func() {
 		if p := recover(); p != nil {
@@ -89,13 +89,14 @@ func (r *run) broken(p any) (Outcome, error) {
 // run is one call on its way. It belongs to the goroutine in Gate.Run; what
 // others read of it while the call runs is fixed before that.
 type run struct {
-	g    *Gate
-	ctx  context.Context
-	log  context.Context // for the record: not cancelled with ctx
-	call Call
-	conn *mcphost.Connection
-	lim  Limits
-	look chan struct{} // something changed at the server: look again
+	g      *Gate
+	ctx    context.Context
+	log    context.Context // for the record: not cancelled with ctx
+	call   Call            // changes once where the person edits it
+	server string          // fixed, so that others may read it
+	conn   *mcphost.Connection
+	lim    Limits
+	look   chan struct{} // something changed at the server: look again
 
 	entry   *journal.Entry
 	decided decision
@@ -105,6 +106,29 @@ type run struct {
 	started time.Time
 	settle  sync.Once
 	spent   atomic.Bool // the receipt is used up: the server may have the call
+	untold  []event.Event
+}
+
+// say keeps an event back until the journal holds what it tells: whoever reads
+// the events never hears of a call that a crash could make undone.
+func (r *run) say(e event.Event) { r.untold = append(r.untold, e) }
+
+// tell publishes what was kept back. It is called after each durable step, and
+// where the journal has failed, which is told as well.
+func (r *run) tell() {
+	for _, e := range r.untold {
+		r.g.o.Bus.Publish(e)
+	}
+	r.untold = nil
+}
+
+// shown writes that the person is about to see the call.
+func (r *run) shown(hash string) error {
+	if err := r.entry.Shown(r.log, hash); err != nil {
+		return err
+	}
+	r.tell()
+	return nil
 }
 
 func (r *run) settled() {
@@ -164,7 +188,7 @@ func (r *run) propose(edits string) error {
 		return err
 	}
 	r.entry = e
-	r.g.o.Bus.Publish(event.Call{
+	r.say(event.Call{
 		Conversation: r.call.Conversation(), ID: r.call.ID(), Record: e.Number(), Server: r.call.Server(),
 		Tool: r.call.Tool(), Arguments: r.call.Arguments(), Definition: r.call.Definition(),
 	})
@@ -197,7 +221,7 @@ func (r *run) decide(d decision, hash string) error {
 	r.decided = d
 	err := r.entry.Decided(r.log, journal.Decision{Decision: d.word, By: d.by, Reason: d.reason, ShownHash: hash, Scope: d.scope})
 	if err == nil {
-		r.g.o.Bus.Publish(event.Decision{Conversation: r.call.Conversation(), Call: r.call.ID(), Decision: d.word, By: d.by, Reason: d.reason})
+		r.say(event.Decision{Conversation: r.call.Conversation(), Call: r.call.ID(), Decision: d.word, By: d.by, Reason: d.reason})
 	}
 	return err
 }
@@ -256,6 +280,7 @@ func (g *Gate) retired(c Call, record int64, reason string) {
 }
 
 func (r *run) publish(o Outcome) {
+	r.tell()
 	r.g.o.Bus.Publish(event.Result{
 		Conversation: o.Call.Conversation(), Call: o.Call.ID(), Record: o.Record, Outcome: o.Outcome, Effect: o.Effect,
 		Reason: o.Reason, Content: o.Content, Structured: o.Structured, Seconds: o.Seconds,
@@ -304,6 +329,7 @@ func (r *run) allowed(d decision) (Outcome, error) {
 	if err != nil {
 		return r.unwritten(err)
 	}
+	r.tell()
 	return r.send(exact, receipt)
 }
 
