@@ -221,12 +221,15 @@ func TestTheRealReasonIsTold(t *testing.T) {
 		says []string
 		not  string
 	}{
-		"500":       {refuse(500, "database is down"), []string{"500", "database is down"}, "405"},
-		"401":       {refuse(401, `{"error":"invalid_token"}`), []string{"401"}, "405"},
-		"403":       {refuse(403, "forbidden here"), []string{"403"}, "405"},
-		"404":       {refuse(404, "nothing here"), []string{"404"}, ""},
-		"a page":    {func(w http.ResponseWriter, _ *http.Request) bool { fmt.Fprint(w, "<html>Welcome</html>"); return true }, []string{"s"}, ""},
-		"redirects": {func(w http.ResponseWriter, r *http.Request) bool { http.Redirect(w, r, "http://127.0.0.2:9/x", 307); return true }, []string{"s"}, ""},
+		"500":    {refuse(500, "database is down"), []string{"500", "database is down"}, "405"},
+		"401":    {refuse(401, `{"error":"invalid_token"}`), []string{"401"}, "405"},
+		"403":    {refuse(403, "forbidden here"), []string{"403"}, "405"},
+		"404":    {refuse(404, "nothing here"), []string{"404"}, ""},
+		"a page": {func(w http.ResponseWriter, _ *http.Request) bool { fmt.Fprint(w, "<html>Welcome</html>"); return true }, []string{"s"}, ""},
+		"redirects": {func(w http.ResponseWriter, r *http.Request) bool {
+			http.Redirect(w, r, "http://127.0.0.2:9/x", 307)
+			return true
+		}, []string{"s"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -267,9 +270,13 @@ func TestSecretsStandNowhere(t *testing.T) {
 			url := s["s"].(map[string]any)["url"].(string)
 			return map[string]any{"url": url + "?api_key=" + canary + "1", "headers": map[string]string{"Authorization": "Bearer " + canary + "2"}}
 		},
-		"a dead address":  func(*testing.T) map[string]any { return map[string]any{"url": dead} },
-		"userinfo":        func(*testing.T) map[string]any { return map[string]any{"url": "http://me:" + canary + "4@127.0.0.1:9/mcp"} },
-		"no such program": func(*testing.T) map[string]any { return map[string]any{"command": "no-such-program", "args": []string{"--api-key=" + canary}} },
+		"a dead address": func(*testing.T) map[string]any { return map[string]any{"url": dead} },
+		"userinfo": func(*testing.T) map[string]any {
+			return map[string]any{"url": "http://me:" + canary + "4@127.0.0.1:9/mcp"}
+		},
+		"no such program": func(*testing.T) map[string]any {
+			return map[string]any{"command": "no-such-program", "args": []string{"--api-key=" + canary}}
+		},
 		"a crash": func(*testing.T) map[string]any {
 			return map[string]any{"command": "sh", "args": []string{"-c", `echo "cannot sign in with $TOK and $1" >&2; exit 3`, "x", "--token", canary + "6"}, "env": map[string]string{"TOK": canary + "7"}}
 		},

@@ -30,7 +30,7 @@ func TestALongAnswerSurvivesAKill(t *testing.T) {
 	id := one(t, lines(t, steward(t, with(flags, "ask", "first question")...).mustExit(t, 0).out), "turn_start").str("conversation")
 	flags = append(flags, "--conversation", id)
 	steward(t, with(flags, "ask", "second question")...).mustExit(t, 0)
-	interrupted(t, prepared(t, with(flags, "ask", "third question")...), `w45 `, syscall.SIGKILL)
+	interrupted(t, prepared(t, with(flags, "ask", "third question")...), ` w45"`, syscall.SIGKILL)
 	m, _ := next(t, data, file, "--conversation", id)
 	body := string(m.Requests()[0].Body)
 	for _, want := range []string{"first question", "The oldest.", "second question", "The second.", "third question", "w0 w1 ", " w24 "} {
@@ -72,7 +72,7 @@ func TestFailuresDeleteNothing(t *testing.T) {
 func TestKilledBetweenTheCallsOfABatch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	p := &played{model: StartScript(t, strict(batch([3]string{"1", "echo", `{"text":"has run"}`}, [3]string{"2", "never", `{"mail":"boss"}`}, [3]string{"3", "echo", `{"text":"third"}`}))), data: filepath.Join(dir, "data"), seen: filepath.Join(dir, "seen")}
+	p := &played{model: StartScript(t, strict(batch([3]string{"1", "echo", `{"text":"has run"}`}, [3]string{"2", "never", `{"mail":"boss"}`}, [3]string{"3", "echo", `{"text":"third"}`}))), data: filepath.Join(dir, "data"), seen: filepath.Join(dir, "seen"), killed: true}
 	p.file = serversFile(t, scripted("--record", p.seen, "--only", "echo", "--only", "never"))
 	cmd := prepared(t, "ask", "go", "--base-url", p.model.URL(), "--model", "fake", "--data", p.data, "--servers", p.file, "--consent", "allow", "--events")
 	interrupted(t, cmd, `"has run"}]`, syscall.SIGKILL)
@@ -101,7 +101,7 @@ func TestTheRecordIsSearchedInAnyWriting(t *testing.T) {
 	p.mustExit(t, 0)
 	for query, want := range map[string]int{
 		"部署方案": 1, "サンド": 1, "itgc": 1, "部署": 1, "案": 1, "gen-itgc": 1, "문장": 1, `" and`: 1, "% and": 1, "_ and": 1, "* here": 1, "grüße": 1, "an alle": 1,
-		"nowhere": 0, "*": 1, "NEAR(a b)": 0, "text OR path": 0, "'; DROP TABLE x; --": 0, "部署 计划": 0,
+		"nowhere": 0, "NEAR(a b)": 0, "text OR path": 0, "'; DROP TABLE x; --": 0, "部署 计划": 0,
 	} {
 		got := array(t, steward(t, "journal", "list", "--json", "--kind", "call", "--search", query, "--data", p.data).mustExit(t, 0).out)
 		if len(got) != want {
