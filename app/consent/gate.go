@@ -149,11 +149,8 @@ func (g *Gate) poke(server string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for r := range g.watching {
-		if r.call.Server() == server {
-			select {
-			case r.look <- struct{}{}:
-			default: // it is about to look anyway
-			}
+		if r.server == server {
+			r.lookAgain()
 		}
 	}
 }

@@ -44,14 +44,12 @@ type decision struct {
 // standing decides without the person: a rule that denies comes before a grant
 // that fits, that before a rule that allows, that before the policy.
 func (g *Gate) standing(ctx context.Context, c Call) (decision, error) {
-	rules, err := g.o.Store.Rules(ctx)
+	rules, err := g.rules(ctx)
 	if err != nil {
-		return decision{}, fmt.Errorf("the rules cannot be read: %w", err)
+		return decision{}, err
 	}
-	for _, r := range rules {
-		if r.Effect == Deny && ruleFits(r, c, true) {
-			return decision{word: Denied, by: "rule:" + r.ID, reason: "a rule of the person refuses this call"}, nil
-		}
+	if id, ok := deniedBy(rules, c); ok {
+		return decision{word: Denied, by: "rule:" + id, reason: "a rule of the person refuses this call"}, nil
 	}
 	if d, err := g.standingYes(ctx, rules, c); err != nil || d.word != "" {
 		return d, err
@@ -63,6 +61,37 @@ func (g *Gate) standing(ctx context.Context, c Call) (decision, error) {
 		return decision{word: Denied, by: byFlag, reason: "calls are refused by the settings in force"}, nil
 	}
 	return decision{}, nil
+}
+
+func (g *Gate) rules(ctx context.Context) ([]storage.Rule, error) {
+	rules, err := g.o.Store.Rules(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the rules cannot be read: %w", err)
+	}
+	return rules, nil
+}
+
+// deniedBy names the first rule that refuses a call.
+func deniedBy(rules []storage.Rule, c Call) (id string, denied bool) {
+	for _, r := range rules {
+		if r.Effect == Deny && ruleFits(r, c, true) {
+			return r.ID, true
+		}
+	}
+	return "", false
+}
+
+// checkRules says whether a rule refuses a call that a person is about to allow
+// with other arguments: a rule that denies comes before every yes.
+func (g *Gate) checkRules(ctx context.Context, c Call) error {
+	rules, err := g.rules(ctx)
+	if err != nil {
+		return err
+	}
+	if id, denied := deniedBy(rules, c); denied {
+		return fmt.Errorf("your rule %s refuses a call with these arguments; change them, or the rule", id)
+	}
+	return nil
 }
 
 // standingYes finds a grant or a rule that allows a call. None covers arguments

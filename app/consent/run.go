@@ -60,7 +60,7 @@ type Outcome struct {
 // not be written: before sending, nothing was executed; after it, the outcome
 // stands only here.
 func (g *Gate) Run(ctx context.Context, c Call, conn *mcphost.Connection, lim Limits) (o Outcome, err error) {
-	r := &run{g: g, ctx: ctx, log: context.WithoutCancel(ctx), call: c, conn: conn, lim: lim, look: make(chan struct{}, 1)}
+	r := &run{g: g, ctx: ctx, log: context.WithoutCancel(ctx), call: c, server: c.Server(), conn: conn, lim: lim, look: make(chan struct{}, 1)}
 	defer r.settled()
 	defer func() {
 		if p := recover(); p != nil {
@@ -89,13 +89,14 @@ func (r *run) broken(p any) (Outcome, error) {
 // run is one call on its way. It belongs to the goroutine in Gate.Run; what
 // others read of it while the call runs is fixed before that.
 type run struct {
-	g    *Gate
-	ctx  context.Context
-	log  context.Context // for the record: not cancelled with ctx
-	call Call
-	conn *mcphost.Connection
-	lim  Limits
-	look chan struct{} // something changed at the server: look again
+	g      *Gate
+	ctx    context.Context
+	log    context.Context // for the record: not cancelled with ctx
+	call   Call            // changes once where the person edits it
+	server string          // fixed, so that others may read it
+	conn   *mcphost.Connection
+	lim    Limits
+	look   chan struct{} // something changed at the server: look again
 
 	entry   *journal.Entry
 	decided decision
