@@ -36,7 +36,7 @@ func (c *Connection) answer(ctx context.Context, method string, params json.RawM
 		}
 	}()
 	switch method {
-	case "roots/list":
+	case rootsMethod:
 		return c.rootsResult(), nil
 	case "elicitation/create":
 		return c.elicit(ctx, params, calls)
