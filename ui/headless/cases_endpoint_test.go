@@ -75,6 +75,7 @@ func TestErrorsOfEveryForm(t *testing.T) {
 		"error as text":    {Fail(401, `{"error":"Unauthorized"}`), []string{"401", "Unauthorized"}},
 		"message at top":   {Fail(400, `{"object":"error","message":"too few","code":40001}`), []string{"400", "too few"}},
 		"a list":           {Fail(400, `[{"error":{"code":400,"message":"wrong field"}}]`), []string{"400", "wrong field"}},
+		"a tool by number": {Fail(400, `{"error":{"message":"Invalid schema: object schema missing properties","type":"invalid_request_error","param":"tools[0].function.parameters"}}`), []string{"400", "s/e"}},
 		"no body":          {Fail(403, ""), []string{"403"}},
 		"an empty 200":     {Reply(), []string{"200", "empty"}},
 		"a nested message": {Fail(400, `{"error":{"message":"{\"error\":{\"message\":\"inner reason\"}}"}}`), []string{"400", "inner reason"}},
