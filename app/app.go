@@ -130,6 +130,12 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 		limits: limits{tool: a.toolTimeout()}, env: os.LookupEnv,
 		ctx: run, stop: stop, entries: map[string]*serverEntry{}, slow: map[string]bool{}, told: map[string]string{},
 	}
+	if list.source == sourceFolder {
+		a.servers.reviewed = func(ctx context.Context, c config.Server) (reviewState, error) {
+			state, _, err := configReviewed(ctx, a.db, c)
+			return state, err
+		}
+	}
 	a.tellProblems(list)
 	a.engine = chat.New(chat.Options{
 		Store: a.db, Journal: a.journal, Bus: a.bus, Gate: a.gate, Now: a.o.Now, Redact: redact.Redact, System: a.settings.System,
@@ -159,8 +165,9 @@ func (a *App) Listen(on func(event.Event)) (cancel func()) {
 }
 
 // Start begins to start the named servers, or all, so that they are ready sooner than
-// the first call that needs them. It returns at once.
-func (a *App) Start(names ...string) { a.servers.start(names...) }
+// the first call that needs them; those that a person has not reviewed as they are
+// configured now are not started, and a notice says so. It returns at once.
+func (a *App) Start(ctx context.Context, names ...string) { a.servers.startReviewed(ctx, names...) }
 
 // Close ends the turn's servers, writes what is queued and gives the folder back. It may
 // be called on a half-open App and is bounded by ctx.

@@ -149,17 +149,30 @@ func (r *Reader) reviewed(ctx context.Context, c config.Server, row *ServerRow) 
 	if r.db == nil {
 		return nil
 	}
-	pins, err := r.db.Pins(ctx, c.Name)
+	state, at, err := configReviewed(ctx, r.db, c)
+	if state == reviewedNow {
+		row.Reviewed, row.At = true, &at
+	}
+	return err
+}
+
+// configReviewed tells whether a person has reviewed a server as it is configured now, and
+// when. What it offers can only be told once it runs.
+func configReviewed(ctx context.Context, db *storage.DB, c config.Server) (state reviewState, at time.Time, err error) {
+	pins, err := db.Pins(ctx, c.Name)
 	if err != nil {
-		return err
+		return reviewedNever, at, err
 	}
 	for _, p := range pins {
-		if p.Kind == "server" && p.Hash == c.Hash() {
-			at := p.Reviewed
-			row.Reviewed, row.At = true, &at
+		switch {
+		case p.Kind != "server":
+		case p.Hash == c.Hash():
+			return reviewedNow, p.Reviewed, nil
+		default:
+			state = reviewedOther
 		}
 	}
-	return nil
+	return state, at, nil
 }
 
 func commandLine(c config.Server) string {

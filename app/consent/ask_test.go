@@ -193,7 +193,14 @@ func TestAnAddressIsOpenedOnlyByThePersonAndAsShown(t *testing.T) {
 	var opened atomic.Value
 	r := newRig(t, func(o *Options) {
 		allow(o)
-		o.OpenURL = func(_ context.Context, url string) error { opened.Store(url); return nil }
+		o.OpenURL = func(_ context.Context, url string) error {
+			list, err := o.Journal.List(context.Background(), journal.Filter{Kind: string(journal.KindElicitation)})
+			if err != nil || len(list) != 1 || list[0].Decision != Allowed {
+				t.Errorf("opened before that was recorded: %+v, %v", list, err)
+			}
+			opened.Store(url)
+			return nil
+		}
 	})
 	conn, _ := r.server("s", "--step", `tool:bad=@ask elicitation/create {"mode":"url","message":"m","url":"calculator://x","elicitationId":"e"}`, "--step", "tool:bad=@text ${answer}")
 	out := r.run(context.Background(), r.call(conn, "elicit-url", `{}`), conn, Limits{})
