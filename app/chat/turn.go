@@ -177,21 +177,11 @@ func (t *turn) ask(offers offers, system string) (llm.Answer, *ending) {
 	case err != nil && answer.State == llm.StateInterrupted:
 		return answer, &ending{Interrupted, t.sentence(err)}
 	case err != nil:
-		return answer, &ending{Failed, t.explain(err)}
+		return answer, &ending{Failed, t.sentence(err)}
 	case answer.State != llm.StateFinished:
 		return answer, &ending{answer.State, "the answer broke off"}
 	}
 	return answer, nil
-}
-
-// explain adds what the person can do where the endpoint refuses one tool.
-func (t *turn) explain(err error) string {
-	var e *llm.Error
-	text := t.sentence(err)
-	if errors.As(err, &e) && e.Tool != "" {
-		text += " The endpoint refuses the tool " + clean.Reveal(e.Tool) + "; switch this tool off and send the message again."
-	}
-	return text
 }
 
 func (t *turn) isTight() bool {

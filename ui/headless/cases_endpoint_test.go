@@ -1,3 +1,5 @@
+//go:build linux
+
 package headless
 
 import (
@@ -290,9 +292,10 @@ func TestResultsWithoutText(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"content":[],"structuredContent":{"total":36},"isError":false}`: `{"total":36}`,
 		`{"content":[]}`: "",
-		`{"content":[{"type":"text","text":""}]}`:                                           "",
-		`{"structuredContent":{"z":1,"a":12345678901234567890}}`:                            `{"z":1,"a":12345678901234567890}`,
-		`{"content":[{"type":"text","text":"36 in all"}],"structuredContent":{"total":36}}`: "36 in all",
+		`{"content":[{"type":"text","text":""}]}`:                                                       "",
+		`{"structuredContent":{"z":1,"a":12345678901234567890}}`:                                        `{"z":1,"a":12345678901234567890}`,
+		`{"content":[{"type":"text","text":"36 in all"}],"structuredContent":{"total":36}}`:             "36 in all",
+		`{"content":[{"type":"image","mimeType":"image/png","data":""}],"structuredContent":{"n":[1]}}`: `{"n":[1]}`,
 	} {
 		t.Run(result, func(t *testing.T) {
 			t.Parallel()

@@ -1,3 +1,5 @@
+//go:build linux
+
 package headless
 
 import (
@@ -249,7 +251,7 @@ func TestTheRealReasonIsTold(t *testing.T) {
 		"404":    {refuse(404, "nothing here"), []string{"404"}, ""},
 		"a page": {func(w http.ResponseWriter, _ *http.Request) bool { fmt.Fprint(w, "<html>Welcome</html>"); return true }, []string{"s"}, ""},
 		"redirects": {func(w http.ResponseWriter, r *http.Request) bool {
-			http.Redirect(w, r, "http://127.0.0.2:9/x", 307)
+			http.Redirect(w, r, "http://127.0.0.2:9/x", http.StatusTemporaryRedirect)
 			return true
 		}, []string{"s"}, ""},
 	} {
