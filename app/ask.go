@@ -24,7 +24,7 @@ type Turn = chat.Running
 // it could not begin: no such conversation, a file that cannot be attached, nothing to
 // store it in. ctx bounds the beginning alone; the turn goes on until it ends or is stopped.
 func (a *App) Ask(ctx context.Context, q Question) (*Turn, error) {
-	t := chat.Turn{Conversation: a.o.Conversation, Text: q.Text, MaxRounds: a.maxRounds(), ToolTimeout: a.toolTimeout()}
+	t := chat.Turn{Conversation: a.o.Conversation, Text: q.Text, MaxRounds: a.maxRounds(), ToolTimeout: a.o.ToolTimeout}
 	for _, path := range q.Attach {
 		f, err := chat.ReadFile(path)
 		if err != nil {

@@ -76,8 +76,8 @@ type servers struct {
 	// as it is configured now, a person has reviewed it. Nil: all may.
 	reviewed func(ctx context.Context, c config.Server) (reviewState, error)
 	roots    []string
-	limits  limits
-	env     func(string) (string, bool)
+	limits   limits
+	env      func(string) (string, bool)
 
 	ctx  context.Context
 	stop context.CancelFunc
