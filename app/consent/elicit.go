@@ -154,12 +154,8 @@ func (q *question) ask() (mcphost.ElicitAnswer, error) {
 func (q *question) accept(a Answer, hash string) (mcphost.ElicitAnswer, error) {
 	d := decision{word: Allowed, by: byPerson, scope: hash}
 	if q.e.Mode == modeURL {
-		if q.g.o.OpenURL == nil {
-			return q.close(decision{word: Denied, by: byFlag, reason: "addresses cannot be opened here"}, Decline, nil)
-		}
-		if err := q.g.o.OpenURL(q.ctx, q.shown.URL); err != nil {
-			q.g.notice(q.o.conversation, "open", q.o.server, "The address could not be opened: "+err.Error())
-			return q.close(decision{word: Withdrawn, by: byPerson, reason: "the address could not be opened"}, Cancel, nil)
+		if !a.Elsewhere {
+			q.open()
 		}
 		return q.close(d, Accept, nil)
 	}
@@ -168,6 +164,20 @@ func (q *question) accept(a Answer, hash string) (mcphost.ElicitAnswer, error) {
 		return q.close(decision{word: Withdrawn, by: byPerson, reason: err.Error()}, Cancel, nil)
 	}
 	return q.close(d, Accept, q.form.Encode(values))
+}
+
+// open hands the address to the browser. That it cannot be opened here takes nothing from
+// the person's yes: they are told, and can open it themselves.
+func (q *question) open() {
+	why := "this program opens no addresses; open " + q.shown.URL + " yourself"
+	if q.g.o.OpenURL != nil {
+		err := q.g.o.OpenURL(q.ctx, q.shown.URL)
+		if err == nil {
+			return
+		}
+		why = err.Error()
+	}
+	q.g.notice(q.o.conversation, "open", q.o.server, "The address was not opened: "+why)
 }
 
 // check says what is wrong with an answer while the person can still mend it.
