@@ -60,8 +60,10 @@ func TestWhatIsLearntAsASecret(t *testing.T) {
 	t.Parallel()
 	var learnt []string
 	s := &servers{ctx: context.Background(), tell: func(event.Event) {}, env: func(string) (string, bool) { return "", false },
-		learn:  func(_, v string) { learnt = append(learnt, v) },
-		expand: func(_ context.Context, text string) (string, error) { return strings.ReplaceAll(text, "${secret:X}", "from-the-keyring"), nil },
+		learn: func(_, v string) { learnt = append(learnt, v) },
+		expand: func(_ context.Context, text string) (string, error) {
+			return strings.ReplaceAll(text, "${secret:X}", "from-the-keyring"), nil
+		},
 	}
 	cfg, err := s.resolve(config.Server{
 		Name: "s", Transport: config.Stdio, Command: "x", Args: []string{"--api-key=SENTINEL-arg-1", "--token", "SENTINEL-arg-2", "--mode", "fast-and-loose", "-v"},

@@ -108,8 +108,8 @@ func (r *Reader) Journal() *journal.Journal { return r.journal }
 type ServerRow struct {
 	Server    string     `json:"server"`
 	Transport string     `json:"transport"`
-	Command   string     `json:"command"` // with its arguments, as written; "" for HTTP
-	URL       string     `json:"url"`
+	Command   string     `json:"command"` // with its arguments, secrets left out; "" for HTTP
+	URL       string     `json:"url"`     // secrets left out
 	Disabled  bool       `json:"disabled"`
 	Source    string     `json:"source"`   // file, folder or built-in
 	Reviewed  bool       `json:"reviewed"` // as far as can be told without starting it
@@ -121,7 +121,7 @@ type ServerRow struct {
 func (r *Reader) Servers(ctx context.Context) ([]ServerRow, error) {
 	out := []ServerRow{}
 	for _, c := range r.list.servers {
-		row := ServerRow{Server: c.Name, Transport: c.Transport, Command: commandLine(c), URL: c.URL, Disabled: c.Disabled, Source: r.list.source}
+		row := ServerRow{Server: c.Name, Transport: c.Transport, Command: commandLine(c), URL: masked(c)(c.URL), Disabled: c.Disabled, Source: r.list.source}
 		if err := r.reviewed(ctx, c, &row); err != nil {
 			return nil, err
 		}
@@ -180,7 +180,7 @@ func commandLine(c config.Server) string {
 	for _, a := range c.Args {
 		s += " " + quoteArg(a)
 	}
-	return reveal(s)
+	return reveal(masked(c)(s))
 }
 
 func quoteArg(a string) string {

@@ -15,6 +15,7 @@ import (
 	"steward/app/clean"
 	"steward/app/consent"
 	"steward/app/journal"
+	"steward/app/secrets"
 	"steward/mcphost"
 )
 
@@ -58,7 +59,7 @@ func (a Attachment) inline() string {
 // Warning says what a person should know before the attachment is sent; empty
 // where there is nothing.
 func (a Attachment) Warning() string {
-	if consent.LooksSecret(a.Text) {
+	if secrets.LooksSecret(a.Text) {
 		return fmt.Sprintf("%s holds something that looks like a key or password; it goes to the model.", clean.Line(a.Name, 200))
 	}
 	return ""

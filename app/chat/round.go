@@ -81,7 +81,7 @@ func (o *offers) add(e *Engine, conn *mcphost.Connection, tool mcphost.Tool) {
 		description = tool.Title
 	}
 	o.tools = append(o.tools, llm.Tool{
-		Name: name, Description: clean.Clean(e.o.Redact(description)), Schema: e.o.Gate.CleanJSON(tool.InputSchema),
+		Name: name, Description: clean.Clean(e.o.Redact(description)), Schema: e.o.Gate.CleanSchema(tool.InputSchema),
 		Origin: conn.Server() + "/" + tool.Name,
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"steward/app/consent"
 	"steward/app/event"
 	"steward/app/journal"
+	"steward/app/secrets"
 	"steward/llm"
 	"steward/storage"
 )
@@ -114,7 +115,7 @@ func (t *turn) warn() {
 			t.e.notice(t.conv.ID, "secret", "", w)
 		}
 	}
-	if consent.LooksSecret(t.in.Text) {
+	if secrets.LooksSecret(t.in.Text) {
 		t.e.notice(t.conv.ID, "secret", "", "The message holds something that looks like a key or password; it goes to the model.")
 	}
 }

@@ -143,7 +143,7 @@ func sentence(s string) error {
 // answered turns the person's answer into the decision.
 func (r *run) answered(a Answer) (decision, error) {
 	if a.Action == Deny {
-		return decision{word: Denied, by: byPerson, reason: clean.Clean(a.Reason)}, nil
+		return decision{word: Denied, by: byPerson, reason: a.Reason}, nil
 	}
 	if a.Arguments != "" {
 		edited, err := r.call.edit(a.Arguments)

@@ -69,9 +69,11 @@ type Gate struct {
 	late     map[string]*lateAnswer            // by call id
 	lateIDs  []string                          // oldest first
 	pins     map[string]map[pinKey]storage.Pin // by server, as stored
+	reviews  int                               // how often pins were stored
 	seen     map[string]map[pinKey]storage.Pin // by server and config hash, of listed servers
 	grants   []storage.Grant
 	granted  bool // grants has been read
+	changes  int  // how often grants were stored
 	turns    map[string]*turnLimits
 	schemas  map[string]*schema.Schema // compiled, by definition
 }

@@ -56,8 +56,10 @@ type Sampling struct {
 	Messages  []SamplingMessage
 	MaxTokens int // what will be asked for, after the limit
 	Wanted    int // what the server asked for
-	Model     string
-	Answer    string
+	// Model is the model of the call that runs, where there is one; in the second
+	// step the one that answered.
+	Model  string
+	Answer string
 }
 
 // SamplingMessage is one message of a sampling request. Note describes the

@@ -74,7 +74,7 @@ func (g *Gate) Run(ctx context.Context, c Call, conn *mcphost.Connection, lim Li
 // open where it cannot be written; the next start closes it.
 func (r *run) broken(p any) (Outcome, error) {
 	err := fmt.Errorf("the call of %s was ended by a fault in Steward: %v", r.call.Tool(), p)
-	r.g.notice(r.call.Conversation(), "internal", r.call.Server(), r.g.o.Redact(fmt.Sprintf("%v\n%s", err, debug.Stack())))
+	r.g.notice(r.call.Conversation(), "internal", r.call.Server(), r.g.cleanText(fmt.Sprintf("%v\n%s", err, debug.Stack())))
 	if r.entry == nil {
 		return r.unwritten(err)
 	}
@@ -226,8 +226,9 @@ func (r *run) decide(d decision, hash string) error {
 	return err
 }
 
-// refuse ends a call that is never sent.
+// refuse ends a call that is never sent. The reason may quote the server's schema.
 func (r *run) refuse(d decision) (Outcome, error) {
+	d.reason = r.g.cleanText(d.reason)
 	if err := r.decide(d, ""); err != nil {
 		return r.unwritten(err)
 	}

@@ -284,3 +284,63 @@ func TestTheSurroundingsOfAServer(t *testing.T) {
 		t.Errorf("the server has what it should not: %q", all)
 	}
 }
+
+// A program started from a menu finds what the login shell would find, however noisy or
+// slow that shell's files are.
+func TestProgramsThatOnlyTheLoginShellFinds(t *testing.T) {
+	t.Parallel()
+	for name, rc := range map[string]string{
+		"in a version manager's folder": "",
+		"in the shell's PATH":           "echo Welcome back; printf '\\033[2J'; export PATH=\"$HOME/odd place/bin:$PATH\"\n",
+		"beside a shell that hangs":     "sleep 30\n",
+		"beside a shell that fails":     "exec /no/such/shell\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := t.TempDir()
+			bin := filepath.Join(home, ".nvm", "versions", "node", "v22.1.0", "bin")
+			if strings.Contains(name, "PATH") {
+				bin = filepath.Join(home, "odd place", "bin")
+			}
+			if err := os.MkdirAll(bin, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for file, text := range map[string]string{
+				filepath.Join(bin, "steward-runner"): "#!/usr/bin/env steward-engine\n",
+				filepath.Join(bin, "steward-engine"): "#!/bin/sh\nexec " + binaries.scripted + "\n",
+			} {
+				if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, file := range []string{".bashrc", ".profile", ".bash_profile"} {
+				if err := os.WriteFile(filepath.Join(home, file), []byte(rc), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := prepared(t, "call", "s", "echo", "--consent", "allow", "--data", filepath.Join(home, "data"), "--servers", serversFile(t, map[string]any{"s": map[string]any{"command": "steward-runner", "args": []string{"-y"}}}))
+			cmd.Env = []string{"HOME=" + home, "PATH=/usr/bin:/bin", "SHELL=/bin/bash"}
+			start := time.Now()
+			finish(t, cmd).mustExit(t, 0)
+			if took := time.Since(start); took > 20*time.Second {
+				t.Errorf("it took %s", took)
+			}
+		})
+	}
+}
+
+// One server that takes long to start holds up neither the others nor the answer.
+func TestASlowServerHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	servers := map[string]any{"slow": shell("echo npm http fetch GET x >&2; sleep 75; exec "+binaries.scripted, nil)["s"]}
+	for i := range 4 {
+		servers[fmt.Sprint("s", i)] = map[string]any{"command": binaries.scripted, "args": []string{"--only", "echo"}}
+	}
+	m, flags := model(t, CallTool("echo", `{"text":"x"}`), Say("Done."))
+	start := time.Now()
+	all := lines(t, steward(t, with(flags, "ask", "go", "--consent", "allow", "--events", "--data", t.TempDir(), "--servers", serversFile(t, servers))...).mustExit(t, 0).out)
+	first := m.Requests()[0].Time.Sub(start)
+	if first > 20*time.Second || time.Since(start) > 30*time.Second || one(t, all, "result").str("outcome") != "ok" {
+		t.Errorf("the first request after %s, the end after %s:\n%s", first, time.Since(start), texts(all))
+	}
+}

@@ -1,8 +1,11 @@
 package headless
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -297,6 +300,47 @@ func TestSignalsOfTheSystemEndEverything(t *testing.T) {
 				t.Error("the server is still running")
 			}
 			steward(t, "journal", "verify", "--data", data).mustExit(t, 0)
+		})
+	}
+}
+
+// The demo server ends with its input, and on a signal though its input stays open.
+func TestTheDemoServerEnds(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*testing.T, *exec.Cmd, io.Closer){
+		"end of input": func(_ *testing.T, _ *exec.Cmd, in io.Closer) { in.Close() },
+		"SIGTERM": func(t *testing.T, cmd *exec.Cmd, _ io.Closer) {
+			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := prepared(t, "demo-server")
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`+"\n"); err != nil {
+				t.Fatal(err)
+			}
+			if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.Contains(line, "protocolVersion") {
+				t.Fatalf("it does not answer: %q, %v", line, err)
+			}
+			start := time.Now()
+			end(t, cmd, in)
+			cmd.Wait() //nolint:errcheck // how it ended is looked at below
+			if took := time.Since(start); took > 10*time.Second || cmd.ProcessState.ExitCode() == -1 {
+				t.Errorf("it ended after %s: %s", took, cmd.ProcessState)
+			}
 		})
 	}
 }
