@@ -46,6 +46,15 @@ func (a *App) modelFor(ctx context.Context, _ string) (*llm.Client, string, erro
 	return a.model.get(ctx)
 }
 
+// modelName is the model of this run; empty where there is none.
+func (a *App) modelName(ctx context.Context, _ string) string {
+	_, name, err := a.model.get(ctx)
+	if err != nil {
+		return "" // whoever asks it then hears why
+	}
+	return name
+}
+
 // connections are what a turn may use now. The first request of a run waits for servers
 // that are still starting; later ones take what has joined.
 func (a *App) connections(ctx context.Context, _ string) ([]*mcphost.Connection, error) {

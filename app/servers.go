@@ -77,6 +77,8 @@ type servers struct {
 	reviewed func(ctx context.Context, c config.Server) (reviewState, error)
 	roots    []string
 	limits   limits
+	// sampling says which servers are told that they may ask for the model. Nil: all.
+	sampling func(server string) bool
 	env      func(string) (string, bool)
 
 	ctx  context.Context

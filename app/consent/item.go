@@ -56,8 +56,8 @@ type Sampling struct {
 	Messages  []SamplingMessage
 	MaxTokens int // what will be asked for, after the limit
 	Wanted    int // what the server asked for
-	// Model is the model of the call that runs, where there is one; in the second
-	// step the one that answered.
+	// Model is the model that would be asked, empty where that cannot be told; in the
+	// second step the one that answered.
 	Model  string
 	Answer string
 }

@@ -254,6 +254,9 @@ func TestSamplingIsShownTwice(t *testing.T) {
 	m, flags := model(t, scriptedmodel.Say("forty-two"))
 	d := talk(t, prepared(t, with(flags, "call", "s", "sample", "--consent", "allow", "--data", t.TempDir(), "--servers", serversFile(t, scripted()))...))
 	card := d.waitFor(question)
+	if !strings.Contains(card, "Model: fake, at most ") {
+		t.Errorf("the card does not name the model: %s", card)
+	}
 	if !strings.Contains(card, "sum") || len(m.Requests()) != 0 {
 		t.Errorf("the request is not shown before it is sent: %s", card)
 	}
