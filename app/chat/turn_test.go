@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -239,6 +240,58 @@ func TestStopInTheMiddleOfAStream(t *testing.T) {
 		t.Fatalf("stored: %+v", m)
 	}
 	r.want(r.finish(r.send(Turn{Conversation: res.Conversation, Text: "again"})), Finished)
+}
+
+func TestStopBetweenAnAnswerAndItsCallsLeavesBothComplete(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{policy: allowAll(), script: strict(sm.CallTool("echo", `{"text":"x"}`), sm.Say("ok"))})
+	r.server("s")
+	stop := sync.OnceFunc(func() { // at the first look on the clock behind the answer
+		r.engine.mu.Lock()
+		defer r.engine.mu.Unlock()
+		for _, run := range r.engine.running {
+			run.Stop()
+		}
+	})
+	r.engine.o.Now = func() time.Time {
+		if len(r.model.Requests()) > 0 {
+			stop()
+		}
+		return time.Now()
+	}
+	res := r.ask("go")
+	r.want(res, Stopped)
+	m := r.messages(res.Conversation)
+	if len(m) != 3 || m[1].State != storage.StateComplete || len(readCalls(m[1])) != 1 || !strings.HasPrefix(m[2].Text, "Not executed.") {
+		t.Fatalf("stored: %+v", m)
+	}
+	if rec := r.records(journal.KindCall); len(rec) != 1 || rec[0].Outcome != "cancelled" || rec[0].Effect != "none" {
+		t.Fatalf("recorded: %+v", rec)
+	}
+	r.want(r.finish(r.send(Turn{Conversation: res.Conversation, Text: "again"})), Finished)
+}
+
+func TestWhatThePersonChangesDuringATurnStays(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{script: strict(sm.Step{Parts: []sm.Part{sm.Text("half an answer")}, End: "hang"})})
+	run := r.send(Turn{Text: "go"})
+	for !r.saw("half an answe") {
+		time.Sleep(time.Millisecond)
+	}
+	ctx := context.Background()
+	conv, err := r.store.Conversation(ctx, run.Conversation())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conv.Title, conv.Pinned = "a better name", true
+	if err := r.store.Write(ctx, func(tx *storage.Tx) error { return tx.PutConversation(conv) }); err != nil {
+		t.Fatal(err)
+	}
+	run.Stop()
+	r.want(r.finish(run), Stopped)
+	if conv, err = r.store.Conversation(ctx, run.Conversation()); err != nil || conv.Title != "a better name" || !conv.Pinned || conv.Model != "fake" {
+		t.Fatalf("stored: %+v, %v", conv, err)
+	}
 }
 
 func (r *rig) saw(text string) bool {
