@@ -198,6 +198,9 @@ func short(text string, record int64) string {
 func turnText(e event.Turn) string {
 	switch e.State {
 	case "stopped":
+		if e.Error != "" {
+			return "The turn was stopped: " + clean.Clean(strings.TrimSuffix(e.Error, ".")) + "."
+		}
 		return "The turn was stopped."
 	case "interrupted":
 		return "The answer was interrupted: " + orWords(e.Error, "the endpoint ended it early.")
