@@ -234,3 +234,20 @@ func TestCommandLinesCanBeRead(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// A start time that somebody has set reaches the servers; the default is left to the host,
+// which gives programs that download first longer.
+func TestStartTimeOfTheSettings(t *testing.T) {
+	t.Parallel()
+	a := &App{settings: config.DefaultSettings()}
+	if l := a.limits(); l.start != 0 {
+		t.Errorf("the default is imposed on every server: %s", l.start)
+	}
+	a.settings.StartTimeout = 7 * time.Second
+	s := &servers{ctx: context.Background(), tell: func(event.Event) {}, learn: func(_, _ string) {}, limits: a.limits()}
+	for _, tc := range []struct{ own, want time.Duration }{{0, 7 * time.Second}, {time.Second, time.Second}} {
+		if cfg, err := s.resolve(config.Server{Name: "n", Command: "x", StartTimeout: tc.own}); err != nil || cfg.StartTimeout != tc.want {
+			t.Errorf("an entry's %s gives %s, %v", tc.own, cfg.StartTimeout, err)
+		}
+	}
+}

@@ -29,9 +29,7 @@ func (s *servers) resolve(c config.Server) (mcphost.ServerConfig, error) {
 	cfg := mcphost.ServerConfig{
 		ID: c.Name, Command: x.Command, Cwd: x.Cwd, Transport: x.Transport, AllowHTTP: x.AllowHTTP, Hash: c.Hash(),
 		StartTimeout: x.StartTimeout, ToolTimeout: x.ToolTimeout,
-		// Whether a server is answered is the person's policy; the capability is declared so
-		// that a refusal is seen and recorded.
-		Sampling: true,
+		Sampling: s.sampling == nil || s.sampling(c.Name),
 		Roots:    unique(slices.Concat(x.Roots, s.roots)),
 	}
 	if cfg.StartTimeout == 0 {

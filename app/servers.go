@@ -76,8 +76,10 @@ type servers struct {
 	// as it is configured now, a person has reviewed it. Nil: all may.
 	reviewed func(ctx context.Context, c config.Server) (reviewState, error)
 	roots    []string
-	limits  limits
-	env     func(string) (string, bool)
+	limits   limits
+	// sampling says which servers are told that they may ask for the model. Nil: all.
+	sampling func(server string) bool
+	env      func(string) (string, bool)
 
 	ctx  context.Context
 	stop context.CancelFunc

@@ -179,14 +179,15 @@ func elicitResult(a ElicitAnswer) json.RawMessage {
 
 // sample puts a server's request to a model (MCP 2025-11-25, client/sampling).
 func (c *Connection) sample(ctx context.Context, params json.RawMessage, calls []*inflight) (json.RawMessage, error) {
-	if c.host.opts.Asker == nil || !c.cfg.Sampling {
-		return nil, &wire.Error{Code: wire.CodeMethodNotFound, Message: "sampling is not allowed for this server"}
+	undeclared := &wire.Error{Code: wire.CodeMethodNotFound, Message: "sampling is not allowed for this server"}
+	if c.host.opts.Asker == nil {
+		return nil, undeclared
 	}
 	r, err := readSampling(params)
 	if err != nil {
 		return nil, err
 	}
-	r.Server, r.Calls = c.cfg.ID, owners(calls)
+	r.Server, r.Calls, r.Undeclared = c.cfg.ID, owners(calls), !c.cfg.Sampling
 	cancelled := &wire.Error{Code: codeRefused, Message: "the request was cancelled"}
 	done, err := c.turn(ctx, calls)
 	if err != nil {
@@ -197,6 +198,8 @@ func (c *Connection) sample(ctx context.Context, params json.RawMessage, calls [
 	switch {
 	case ctx.Err() != nil:
 		return nil, cancelled
+	case r.Undeclared:
+		return nil, undeclared
 	case errors.Is(err, ErrNotAllowed):
 		return nil, &wire.Error{Code: codeRefused, Message: "the request for sampling was refused"}
 	case err != nil:

@@ -50,6 +50,10 @@ type SamplingRequest struct {
 	Temperature *float64
 	Stop        []string
 	Hints       []string // names of models the server would like
+	// Undeclared says that this server was told it may not ask (ServerConfig.Sampling)
+	// and asks all the same. It is for the record: whatever is answered, the server gets
+	// an error.
+	Undeclared bool
 	Raw         json.RawMessage
 }
 

@@ -213,6 +213,11 @@ func TestAnAddressIsOpenedOnlyByThePersonAndAsShown(t *testing.T) {
 		t.Fatalf("%s, opened %v", o.Text, opened.Load())
 	}
 	opened.Store("")
+	out = r.run(context.Background(), r.call(conn, "elicit-url", `{}`), conn, Limits{})
+	r.answer(r.item(KindElicitation), Answer{Action: Accept, Elsewhere: true})
+	if o := wait(t, out); !strings.Contains(o.Text, "accept") || opened.Load() != "" {
+		t.Fatalf("%s, opened %v", o.Text, opened.Load())
+	}
 	if o := r.now(r.call(conn, "bad", `{}`), conn); strings.Contains(o.Text, "accept") || opened.Load() != "" {
 		t.Fatalf("%s, opened %v", o.Text, opened.Load())
 	}

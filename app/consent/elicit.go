@@ -156,6 +156,9 @@ func (q *question) ask() (mcphost.ElicitAnswer, error) {
 func (q *question) accept(a Answer) (mcphost.ElicitAnswer, error) {
 	d := decision{word: Allowed, by: byPerson}
 	if q.e.Mode == modeURL {
+		if a.Elsewhere {
+			return q.close(d, Accept, nil)
+		}
 		return q.open(d)
 	}
 	values, err := q.values(a.Content)
@@ -165,7 +168,8 @@ func (q *question) accept(a Answer) (mcphost.ElicitAnswer, error) {
 	return q.close(d, Accept, q.form.Encode(values))
 }
 
-// open opens the address that the person agreed to, once that is on the disk.
+// open opens the address that the person agreed to, once that is on the disk. That it
+// cannot be opened here takes nothing from the yes: the person is told the address.
 func (q *question) open(d decision) (mcphost.ElicitAnswer, error) {
 	if q.g.o.OpenURL == nil {
 		return q.close(decision{word: Denied, by: byFlag, reason: "addresses cannot be opened here"}, Decline, nil)
@@ -179,8 +183,7 @@ func (q *question) open(d decision) (mcphost.ElicitAnswer, error) {
 	}
 	if err := q.g.o.OpenURL(q.ctx, q.shown.URL); err != nil {
 		q.g.notice(q.o.conversation, "open", q.o.server, "The address could not be opened: "+q.g.line(err.Error()))
-		d.reason = "the address could not be opened"
-		return q.close(d, Cancel, nil)
+		d.reason = "the address could not be opened here; the person was told to open it"
 	}
 	return q.close(d, Accept, nil)
 }

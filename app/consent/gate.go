@@ -51,6 +51,9 @@ type Options struct {
 	Sampling func(server string) bool
 	// Sample asks the model for a server, outside of any conversation's history.
 	Sample func(ctx context.Context, conversation string, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error)
+	// Model names the model that Sample would ask, for the person to see; empty where
+	// that cannot be told.
+	Model func(ctx context.Context, conversation string) string
 	// OpenURL opens an address that the person has agreed to.
 	OpenURL func(ctx context.Context, url string) error
 	// MaxSamples is how often a server may ask for the model during one call,

@@ -133,7 +133,7 @@ func (s *sampling) result(a mcphost.SamplingAnswer) (json.RawMessage, error) {
 func (s *sampling) refusal() string {
 	g := s.g
 	switch {
-	case g.o.Sample == nil || g.o.Sampling == nil || !g.o.Sampling(s.o.server):
+	case s.req.Undeclared || g.o.Sample == nil || g.o.Sampling == nil || !g.o.Sampling(s.o.server):
 		return "this server may not ask for the model"
 	case g.o.Policy.Sampling == Deny:
 		return "requests to the model are refused by the settings"
@@ -186,6 +186,14 @@ func (s *sampling) approve(kind string, answer *mcphost.SamplingAnswer) (decisio
 	}
 	// The person who edited has seen the new text, so the decision stands for it.
 	return decision{word: Allowed, by: byPerson}, s.entry.Shown(s.log, s.hash(answer))
+}
+
+// model is the model that would be asked; empty where that cannot be told.
+func (s *sampling) model() string {
+	if s.g.o.Model == nil {
+		return clean.Line(s.o.model, 200)
+	}
+	return clean.Line(s.g.o.Model(s.ctx, s.o.conversation), 200)
 }
 
 func (s *sampling) check(a Answer) error {
@@ -312,7 +320,7 @@ func (s *sampling) settings() []string {
 }
 
 func (s *sampling) present(answer *mcphost.SamplingAnswer) (*Sampling, Presentation) {
-	raw := &Sampling{System: s.req.System, MaxTokens: s.req.MaxTokens, Wanted: s.wanted, Model: s.o.model}
+	raw := &Sampling{System: s.req.System, MaxTokens: s.req.MaxTokens, Wanted: s.wanted, Model: s.model()}
 	p := Presentation{
 		Title: fmt.Sprintf("%s asks for the model", clean.Reveal(s.o.server)), Server: clean.Reveal(s.o.server), Tool: clean.Reveal(s.o.tool),
 		System: revealLines(s.req.System), Warnings: s.settings(),

@@ -143,12 +143,8 @@ func (t *terminal) putURL(ctx context.Context, item consent.Item) (consent.Answe
 		return consent.Answer{Action: consent.Cancel}, err
 	case key == "n":
 		return decline, nil
-	case key == "o":
-		if err := opener.Open(ctx, item.Elicitation.URL); err != nil {
-			t.print(sentence(err) + " Open it yourself:\n  " + item.Presentation.URL + "\n")
-		}
 	}
-	return consent.Answer{Action: consent.Accept}, nil
+	return consent.Answer{Action: consent.Accept, Elsewhere: key == "c"}, nil
 }
 
 // fillForm goes through the fields in the server's order. A value is checked as soon as

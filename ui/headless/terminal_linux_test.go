@@ -2,9 +2,11 @@ package headless
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -204,11 +206,57 @@ func TestAnAddressIsShownAndNotOpenedByItself(t *testing.T) {
 	}
 }
 
+// The browser is opened once, and only for the answer that says so; where there is none,
+// the person hears it and the yes stands.
+func TestTheBrowserIsOpenedOnce(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		key     string
+		browser bool
+		opened  string
+		says    string
+	}{
+		{"o", true, "https://example.com/in\n", ""},
+		{"c", true, "", ""},
+		{"o", false, "", "open https://example.com/in yourself"},
+	} {
+		t.Run(fmt.Sprint(tc.key, tc.browser), func(t *testing.T) {
+			t.Parallel()
+			bin := t.TempDir()
+			trace := filepath.Join(bin, "opened")
+			if tc.browser {
+				if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte("#!/bin/sh\necho \"$1\" >> '"+trace+"'\n"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := prepared(t, "call", "s", "elicit-url", "--consent", "allow", "--data", t.TempDir(), "--servers", serversFile(t, scripted()))
+			cmd.Env = environment(t, "PATH="+bin)
+			d := talk(t, cmd)
+			d.waitFor("https://example.com/in")
+			d.waitFor(question)
+			d.answer(tc.key)
+			if rest := d.end(0); !strings.Contains(rest, tc.says) || !strings.Contains(d.out.String(), `"accept"`) {
+				t.Errorf("the server got %q; the screen shows %s", d.out, rest)
+			}
+			opened, err := os.ReadFile(trace)
+			if err != nil && !os.IsNotExist(err) {
+				t.Fatal(err)
+			}
+			if string(opened) != tc.opened {
+				t.Errorf("opened %q, want %q", opened, tc.opened)
+			}
+		})
+	}
+}
+
 func TestSamplingIsShownTwice(t *testing.T) {
 	t.Parallel()
 	m, flags := model(t, scriptedmodel.Say("forty-two"))
 	d := talk(t, prepared(t, with(flags, "call", "s", "sample", "--consent", "allow", "--data", t.TempDir(), "--servers", serversFile(t, scripted()))...))
 	card := d.waitFor(question)
+	if !strings.Contains(card, "Model: fake, at most ") {
+		t.Errorf("the card does not name the model: %s", card)
+	}
 	if !strings.Contains(card, "sum") || len(m.Requests()) != 0 {
 		t.Errorf("the request is not shown before it is sent: %s", card)
 	}
