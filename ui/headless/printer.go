@@ -29,8 +29,9 @@ type output struct {
 
 	servers map[string]string // of the calls under way, for their notices
 
-	open bool // out stands in the middle of a line
-	mind bool // err stands in the middle of the model's reasoning
+	told event.Decision // the last one
+	open bool           // out stands in the middle of a line
+	mind bool           // err stands in the middle of the model's reasoning
 }
 
 // on handles one event; it is called by one goroutine, in order.
@@ -115,6 +116,7 @@ func (o *output) text(e event.Event) {
 		o.say(fmt.Sprintf("Call %s, record %d: %s on %s with %s", e.ID, e.Record, clean.Reveal(e.Tool), clean.Reveal(e.Server), clean.Reveal(e.Arguments)))
 	case event.Decision:
 		o.say(decisionText(e))
+		o.told = e
 	case event.Progress:
 		o.say(progressText(e))
 	case event.Elicitation:
@@ -122,7 +124,11 @@ func (o *output) text(e event.Event) {
 	case event.Sampling:
 		o.say(fmt.Sprintf("The server %s asked for the model: %s", clean.Reveal(e.Server), e.Action))
 	case event.Result:
-		o.say(resultSummary(e))
+		told := ""
+		if o.told.Call == e.Call {
+			told = o.told.Reason
+		}
+		o.say(resultSummary(e, told))
 		if !o.quiet {
 			o.block(short(resultText(e.Content, e.Structured), e.Record))
 		}
@@ -150,9 +156,9 @@ func decisionText(e event.Decision) string {
 	s := fmt.Sprintf("  %s by %s", e.Decision, e.By)
 	switch e.Decision {
 	case "expired":
-		s = "  nobody answered in time: not sent"
+		return "  nobody answered in time: not sent"
 	case "withdrawn":
-		s = "  not sent: withdrawn"
+		return "  not sent: " + orWords(e.Reason, "what was shown is no longer current")
 	case "denied":
 		s += ": not sent"
 	}
@@ -173,15 +179,20 @@ func progressText(e event.Progress) string {
 	return s
 }
 
-func resultSummary(e event.Result) string {
+// resultSummary says how a call ended. told is the reason that its decision has given
+// already.
+func resultSummary(e event.Result, told string) string {
 	s := fmt.Sprintf("  %s after %.3f s (record %d)", e.Outcome, e.Seconds, e.Record)
+	if e.Effect == "none" {
+		s = fmt.Sprintf("  %s (record %d)", e.Outcome, e.Record)
+	}
 	switch e.Effect {
 	case "unknown":
 		s += "; it may or may not have happened"
 	case "none":
 		s += "; nothing was done"
 	}
-	if e.Reason != "" {
+	if e.Reason != "" && e.Reason != told {
 		s += ": " + clean.Clean(e.Reason)
 	}
 	return s

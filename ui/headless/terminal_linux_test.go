@@ -206,6 +206,26 @@ func TestAnAddressIsShownAndNotOpenedByItself(t *testing.T) {
 	}
 }
 
+// A call by hand belongs to no conversation, so none is offered.
+func TestNoConversationIsOfferedToACallByHand(t *testing.T) {
+	t.Parallel()
+	d := talk(t, prepared(t, "call", "weekly-report", "get_weekly_report", weekly, "--data", t.TempDir(), "--servers", serversFile(t, minimal())))
+	if card := d.waitFor(question); strings.Contains(card, "in this conversation") || strings.Contains(card, "y, c,") {
+		t.Errorf("the card offers a conversation: %s", card)
+	}
+	d.answer("c")
+	d.waitFor("none of the choices")
+	d.waitFor(question)
+	d.answer("n")
+	d.end(5)
+	turn, _, _ := asked(t, serversFile(t, minimal()), oneCallThen("Asked.")...)
+	if card := turn.waitFor(question); !strings.Contains(card, "  c  allow this tool") || !strings.Contains(card, "y, c, a,") {
+		t.Errorf("the card of a turn does not offer its conversation: %s", card)
+	}
+	turn.answer("n")
+	turn.end(0)
+}
+
 // The browser is opened once, and only for the answer that says so; where there is none,
 // the person hears it and the yes stands.
 func TestTheBrowserIsOpenedOnce(t *testing.T) {
