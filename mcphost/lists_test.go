@@ -21,8 +21,8 @@ func TestPages(t *testing.T) {
 	}{
 		{"", 2, func(n int) bool { return n > 30 }, ""},
 		{"empty", 2, func(n int) bool { return n > 30 }, ""},
-		{"repeat", 2, func(n int) bool { return n == 2 }, "twice"},
-		{"alternate", 2, func(n int) bool { return n == 2 }, "twice"},
+		{"repeat", 2, func(n int) bool { return n == 2 }, "gave the cursor"},
+		{"alternate", 2, func(n int) bool { return n == 2 }, "gave the cursor"},
 		{"endless", 2, func(n int) bool { return n == 2 }, "more than 100 pages"},
 		{"number", 2, func(n int) bool { return n == 2 }, "no text"},
 		{"huge", 2, func(n int) bool { return n == 2 }, "cursor of"},

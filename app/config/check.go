@@ -16,6 +16,9 @@ import (
 
 const maxName = 100 // characters of a server's name
 
+// byForm takes what looks like a secret out of what a message repeats.
+var byForm secrets.Redactor
+
 // check looks at the entry as a whole, once its fields are read.
 func (e *entry) check(line int) {
 	e.checkName(line)
@@ -94,7 +97,7 @@ func (e *entry) checkCommand() {
 	c := e.s.Command
 	first, _, spaced := strings.Cut(strings.TrimSpace(c), " ")
 	if spaced && (!strings.ContainsAny(first, `/\`) || strings.Contains(c, " -")) {
-		e.warns(e.at("command"), fmt.Sprintf("%q holds spaces; it is taken as the name of one program, never as a command line", shorten(c)),
+		e.warns(e.at("command"), fmt.Sprintf("%q holds spaces; it is taken as the name of one program, never as a command line", shorten(byForm.Redact(c))),
 			fmt.Sprintf(`If it is one, write "command": %q and put the rest into "args".`, shorten(first)))
 	}
 }
@@ -154,7 +157,7 @@ func (e *entry) checkURL() {
 	u, err := url.Parse(e.s.URL)
 	switch {
 	case err != nil:
-		e.breaks(line, fmt.Sprintf("%q is no address", shorten(e.s.URL)), `Write it as "https://host/path".`)
+		e.breaks(line, fmt.Sprintf("%q is no address", shorten(byForm.Redact(e.s.URL))), `Write it as "https://host/path".`)
 	case u.Scheme != "http" && u.Scheme != "https":
 		e.breaks(line, fmt.Sprintf("the address begins with %q", shorten(u.Scheme)), "It must begin with https:// (or http:// on this computer).")
 	case u.Hostname() == "":

@@ -3,10 +3,13 @@ package config
 import (
 	"fmt"
 	"math"
+	"sort"
 	"strings"
 	"time"
 
 	"github.com/tailscale/hujson"
+
+	"steward/app/secrets"
 )
 
 // Longest and shortest waiting that a file may ask for.
@@ -18,13 +21,36 @@ const (
 // reader collects what one file yields.
 type reader struct {
 	data     []byte
+	ends     []int // where the lines of data end
 	servers  []Server
 	problems []Problem
 	seen     map[string]int // name to line
 }
 
+func newReader(data []byte) *reader {
+	r := &reader{data: data, seen: map[string]int{}}
+	for i, c := range data {
+		if c == '\n' {
+			r.ends = append(r.ends, i)
+		}
+	}
+	return r
+}
+
+// line gives the line of an offset, from 1. Unlike position it does not read the
+// file again, which for every field of a large file would take minutes.
+func (r *reader) line(offset int) int {
+	return 1 + sort.SearchInts(r.ends, offset)
+}
+
+// problem records a fault, up to maxProblems of them.
 func (r *reader) problem(server string, line int, message, hint string) {
-	r.problems = append(r.problems, Problem{server, fmt.Sprintf("line %d: %s", line, message), hint})
+	switch {
+	case len(r.problems) < maxProblems:
+		r.problems = append(r.problems, Problem{server, fmt.Sprintf("line %d: %s", line, message), hint})
+	case len(r.problems) == maxProblems:
+		r.problems = append(r.problems, Problem{"", fmt.Sprintf("line %d: there are more problems than the %d listed", line, maxProblems), "Correct these first."})
+	}
 }
 
 // entry reads one server; the first broken field makes it unusable, and all
@@ -64,10 +90,7 @@ func (e *entry) warns(line int, message, hint string) {
 	e.r.problem(e.s.Name, line, message, hint)
 }
 
-func (e *entry) line(v hujson.Value) int {
-	line, _ := position(e.r.data, v.StartOffset)
-	return line
-}
+func (e *entry) line(v hujson.Value) int { return e.r.line(v.StartOffset) }
 
 // Fields of an entry, and the names other hosts use for them.
 var fieldNames = map[string]string{
@@ -191,7 +214,11 @@ func (e *entry) texts(field string, v hujson.Value, into *[]string) {
 	all := make([]string, 0, len(list.Elements))
 	for i, item := range list.Elements {
 		var s string
-		e.value(fmt.Sprintf("%s[%d]", field, i), item, &s)
+		name := ""
+		if i > 0 && strings.HasPrefix(all[i-1], "-") {
+			name = all[i-1]
+		}
+		e.value(fmt.Sprintf("%s[%d]", field, i), name, item, &s)
 		all = append(all, s)
 	}
 	*into = all
@@ -211,16 +238,21 @@ func (e *entry) table(field string, v hujson.Value, into *map[string]string) {
 			continue
 		}
 		var s string
-		e.value(field+"."+shorten(name), m.Value, &s)
+		e.value(field+"."+shorten(name), name, m.Value, &s)
 		all[name] = s
 	}
 	*into = all
 }
 
-// value reads a text inside a list or table, and says how to write a number.
-func (e *entry) value(field string, v hujson.Value, into *string) {
+// value reads a text inside a list or table, and says how to write a number. Under a
+// name that holds secrets it does not repeat it.
+func (e *entry) value(field, name string, v hujson.Value, into *string) {
 	if lit, ok := v.Value.(hujson.Literal); ok && (kind(lit) == "a number" || kind(lit) == "true or false") {
-		e.wrong(field, "text", v, fmt.Sprintf("Write it in quotes: %q.", shorten(string(lit))))
+		hint := "Write it in quotes."
+		if !secrets.SecretName(name) {
+			hint = fmt.Sprintf("Write it in quotes: %q.", shorten(string(lit)))
+		}
+		e.wrong(field, "text", v, hint)
 		return
 	}
 	e.text(field, v, into)

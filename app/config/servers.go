@@ -34,6 +34,8 @@ const (
 	maxFile    = 4 << 20 // bytes of a servers file
 	maxDepth   = 64      // nested values; the parser below us has no limit of its own
 	maxServers = 1000
+	// maxProblems is how many problems of one file are listed.
+	maxProblems = 2000
 )
 
 // Server is one entry of a servers file, as written: nothing is expanded, so
@@ -130,7 +132,7 @@ func ParseServers(name string, data []byte) ([]Server, []Problem, error) {
 	if !ok {
 		return nil, nil, fmt.Errorf("%s: expected an object such as {\"mcpServers\": {…}}, found %s", short, kind(root.Value))
 	}
-	r := reader{data: data}
+	r := newReader(data)
 	lists, err := r.lists(short, top)
 	if err != nil {
 		return nil, nil, err
@@ -335,12 +337,9 @@ func (r *reader) missingList(top *hujson.Object) string {
 // its first place only, so that an entry further down cannot take over a
 // reviewed name.
 func (r *reader) list(l list) {
-	if r.seen == nil {
-		r.seen = map[string]int{}
-	}
 	for _, m := range l.obj.Members {
 		name := memberName(m)
-		line, _ := position(r.data, m.Name.StartOffset)
+		line := r.line(m.Name.StartOffset)
 		if first, dup := r.seen[name]; dup {
 			r.problem(name, line, fmt.Sprintf("the name stands on line %d already, and only that entry is used", first), "Rename or remove one of the two.")
 			continue

@@ -148,6 +148,9 @@ func TestOneBadEntryLosesNoOther(t *testing.T) {
 		"no scheme":          {`{"url":"h.example/mcp"}`, "begins with", ""},
 		"no host":            {`{"url":"https:///mcp"}`, "names no host", ""},
 		"userinfo":           {`{"url":"https://me:hunter2@h.example/"}`, "user name or password", "Authorization"},
+		"userinfo, port":     {`{"url":"https://me:hunter2@h.example:port/"}`, "is no address", "https"},
+		"PIN in env":         {`{"command":"x","env":{"DB_PASSWORD":7742981}}`, `must be text`, "in quotes"},
+		"PIN in args":        {`{"command":"x","args":["--token",7742981]}`, `must be text`, "in quotes"},
 		"clear text":         {`{"url":"http://h.example/mcp"}`, "clear text", "allowHttp"},
 		"url with break":     {`{"url":"https://h.example/\n"}`, "control characters", ""},
 		"header break":       {`{"url":"https://h/","headers":{"X":"a\r\nB: c"}}`, "line break", ""},
@@ -160,13 +163,34 @@ func TestOneBadEntryLosesNoOther(t *testing.T) {
 		found := false
 		for _, p := range problems {
 			found = found || p.Server == "bad" && strings.HasPrefix(p.Message, "line 3: ") && strings.Contains(p.Message, c.message) && strings.Contains(p.Hint, c.hint)
-			if strings.Contains(p.String(), "hunter2") || strings.ContainsAny(p.String(), "\x00\r\n") {
+			if strings.Contains(p.String(), "hunter2") || strings.Contains(p.String(), "7742981") || strings.ContainsAny(p.String(), "\x00\r\n") {
 				t.Errorf("%s: the problem repeats what it must not: %q", name, p)
 			}
 		}
 		if !found {
 			t.Errorf("%s: problems %q, want %q with %q", name, problems, c.message, c.hint)
 		}
+	}
+}
+
+// TestManyFields reads a file with more problems than anybody would read.
+func TestManyFields(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("{\"mcpServers\": {\n\"a\": {\"command\": \"x\"")
+	for i := range 20_000 {
+		fmt.Fprintf(&b, ",\n\"u%d\":1", i)
+	}
+	b.WriteString("},\n\"b\": {\"command\": \"y\"}}}")
+	servers, problems := parse(t, b.String())
+	if len(servers) != 2 || len(problems) != maxProblems+1 {
+		t.Fatalf("%d servers, %d problems", len(servers), len(problems))
+	}
+	if p := problems[maxProblems-1]; !strings.HasPrefix(p.Message, fmt.Sprintf("line %d: ", 2+maxProblems)) {
+		t.Errorf("the last problem is %q", p)
+	}
+	if p := problems[maxProblems]; !strings.Contains(p.Message, "more problems") {
+		t.Errorf("nothing says that there is more: %q", p)
 	}
 }
 

@@ -96,7 +96,7 @@ func (s Settings) Check() error {
 	if s.BaseURL != "" {
 		u, err := url.Parse(s.BaseURL)
 		if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return fmt.Errorf("the setting baseURL is %q, but must be an address such as https://host/v1", shorten(s.BaseURL))
+			return fmt.Errorf("the setting baseURL is %q, but must be an address such as https://host/v1", shorten(byForm.Redact(s.BaseURL)))
 		}
 		if u.User != nil {
 			return fmt.Errorf("the setting baseURL holds a user name or password; store the key as a secret instead")

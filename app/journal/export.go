@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"steward/storage"
 )
@@ -261,11 +262,9 @@ func (x *csvExport) end(*storage.Snapshot) error {
 // harmless keeps a spreadsheet from running a cell as a formula (OWASP, CSV
 // injection): its first character decides, the full-width forms too.
 func harmless(cell string) string {
-	for _, r := range cell {
-		if strings.ContainsRune("=+-@\t\r\n＝＋－＠", r) {
-			return "'" + cell
-		}
-		return cell
+	first, _ := utf8.DecodeRuneInString(cell)
+	if cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
+		return "'" + cell
 	}
 	return cell
 }

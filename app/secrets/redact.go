@@ -14,6 +14,7 @@ const (
 	minValue = 4 // shorter ones are never looked for: they stand in every text
 	minFree  = 6 // shorter ones are found as whole words only, and not encoded
 	minLine  = 16
+	maxLabel = 4*80 + 4 // see plainLabel
 )
 
 // Redactor takes secrets out of text: first the values it has learnt, in
@@ -58,7 +59,11 @@ func (r *Redactor) Learn(label, value string) {
 		}
 	}
 	if grew {
-		r.values.Store(newMatcher(r.forms()))
+		m := newMatcher(r.forms())
+		for l := range patterns.labels {
+			m.labels[l] = true // what patterns wrote is no text to look into either
+		}
+		r.values.Store(m)
 	}
 }
 
@@ -93,11 +98,11 @@ func (r *Redactor) forms() []rule {
 	}
 	var rules []rule
 	for form, label := range forms {
-		rules = append(rules, rule{anchor: form, label: label, find: wholeAnchor(form)})
+		rules = append(rules, rule{anchor: form, label: label, known: true, find: wholeAnchor(form)})
 	}
 	for form, label := range short {
 		if _, taken := forms[form]; !taken {
-			rules = append(rules, rule{anchor: form, label: label, find: wholeWord(form)})
+			rules = append(rules, rule{anchor: form, label: label, known: true, find: wholeWord(form)})
 		}
 	}
 	return rules
@@ -121,11 +126,22 @@ func wholeWord(form string) func(string, int) (int, int) {
 // text that has the form of a key. Redacting again changes nothing. It takes
 // time linear in len(s), whatever the number of values.
 func (r *Redactor) Redact(s string) string {
-	if m := r.values.Load(); m != nil {
-		s = m.replace(s)
+	m := r.values.Load()
+	for range maxPasses {
+		before := s
+		if m != nil {
+			s = m.replace(s)
+		}
+		if s = patterns.replace(s); s == before {
+			break
+		}
 	}
-	return patterns.replace(s)
+	return s
 }
+
+// maxPasses bounds the passes of one Redact. What is taken out uncovers what stood
+// beside it: a short value counts where it is a whole word, a key where one begins.
+const maxPasses = 8
 
 // rule is something to look for: where anchor stands, find gives the part to
 // take out, or an empty one.
@@ -133,22 +149,27 @@ type rule struct {
 	anchor string
 	label  string
 	fold   bool // letters of either case; the anchor is in lower case
+	known  bool // the anchor is a form of a learnt value
 	find   func(s string, at int) (start, end int)
 }
 
 // matcher looks for many rules in one pass. A bit for each pair of first bytes
 // tells quickly that nothing begins here.
 type matcher struct {
-	pairs [1 << 16 / 64]uint64
-	rules map[uint16][]rule // by the first two bytes; the longest anchor first
+	pairs  [1 << 16 / 64]uint64
+	rules  map[uint16][]rule // by the first two bytes; the longest anchor first
+	labels map[string]bool   // in whose place nothing is looked for any more
 }
 
 // newMatcher builds the table; every anchor has at least two bytes.
 func newMatcher(rules []rule) *matcher {
-	m := &matcher{rules: map[uint16][]rule{}}
+	m := &matcher{rules: map[uint16][]rule{}, labels: map[string]bool{}}
+	mark := func(key uint16) { m.pairs[key/64] |= 1 << (key % 64) }
+	mark(uint16(written[0])<<8 | uint16(written[1]))
 	for _, r := range rules {
+		m.labels[r.label] = true
 		for _, key := range pairs(r) {
-			m.pairs[key/64] |= 1 << (key % 64)
+			mark(key)
 			m.rules[key] = append(m.rules[key], r)
 		}
 	}
@@ -189,13 +210,17 @@ func (m *matcher) replace(s string) string {
 			i++
 			continue
 		}
+		if end := m.written(s, i); end > 0 {
+			i = end
+			continue
+		}
 		start, end, label := m.match(key, s, i, flat)
 		if end == 0 {
 			i++
 			continue
 		}
 		out.WriteString(s[flat:start])
-		out.WriteString("[secret:" + label + "]")
+		out.WriteString(written + label + "]")
 		flat, i = end, end
 	}
 	if flat == 0 {
@@ -216,16 +241,34 @@ func (m *matcher) match(key uint16, s string, i, flat int) (start, end int, labe
 			continue
 		}
 		start, end := r.find(s, i)
-		if end > start && start >= flat && !placeholder(s, start) {
+		if end > start && start >= flat && (r.known || !placeholder(s, start)) {
 			return start, end, r.label
 		}
 	}
 	return 0, 0, ""
 }
 
+// written begins what stands in the place of a secret.
+const written = "[secret:"
+
+// written returns where what an earlier pass wrote at i ends, 0 if nothing did: a value
+// such as "token" must not be found in the label. Text that only looks like it, with a
+// label that nothing has, is looked into.
+func (m *matcher) written(s string, i int) int {
+	if !strings.HasPrefix(s[i:], written) {
+		return 0
+	}
+	from := i + len(written)
+	size := strings.IndexByte(s[from:min(len(s), from+maxLabel)], ']')
+	if size < 0 || !m.labels[s[from:from+size]] {
+		return 0
+	}
+	return from + size + 1
+}
+
 // placeholder reports that a secret's name stands here already, not its value.
 func placeholder(s string, at int) bool {
-	return strings.HasPrefix(s[at:], "[secret:") || strings.HasPrefix(s[at:], "${")
+	return strings.HasPrefix(s[at:], written) || strings.HasPrefix(s[at:], "${")
 }
 
 func isWord(c byte) bool {

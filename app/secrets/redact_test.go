@@ -21,7 +21,8 @@ func TestSecretNeverPrints(t *testing.T) {
 		Key  Secret
 		List []Secret
 		Map  map[Secret]*Secret
-	}{s, []Secret{s}, map[Secret]*Secret{s: &s}}
+		own  Secret // fmt does not ask the methods of what it holds
+	}{s, []Secret{s}, map[Secret]*Secret{s: &s}, s}
 	var out strings.Builder
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%T"} {
 		fmt.Fprintf(&out, verb+verb+verb+"\n", s, &s, holder)
@@ -41,6 +42,32 @@ func TestSecretNeverPrints(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), hidden) || s.Reveal() != value {
 		t.Errorf("the placeholder or the value is missing")
+	}
+}
+
+// TestRedactAgain learns values that are the words of what Redact writes.
+func TestRedactAgain(t *testing.T) {
+	t.Parallel()
+	var r Redactor
+	for label, value := range map[string]string{"token": "token", "mine": "secret", "db": "password", "two words": "a b c d", "ref": "${lookalike}"} {
+		r.Learn(label, value)
+	}
+	for in, want := range map[string]string{
+		"the token":               "the [secret:token]",
+		"a secret, a password":    "a [secret:mine], a [secret:db]",
+		"a b c dtoken":            "[secret:two words][secret:token]", // a whole word only once the other is gone
+		"x ${lookalike} y":        "x [secret:ref] y",
+		"[secret:a stranger says": "[[secret:mine]:a stranger says",
+		"[secret:password1]":      "[[secret:mine]:[secret:db]1]", // a label nothing has
+		"?code=abc token":         "?code=[secret:code] [secret:token]",
+	} {
+		got := r.Redact(in)
+		if got != want {
+			t.Errorf("Redact(%q) = %q, want %q", in, got, want)
+		}
+		if again := r.Redact(got); again != got {
+			t.Errorf("Redact(%q) = %q the second time", got, again)
+		}
 	}
 }
 

@@ -14,16 +14,26 @@ const hidden = "[secret]"
 // Secret is a value that prints as "[secret]" in every way fmt,
 // encoding/json and log/slog have. [Secret.Reveal] is the only way to it. Go
 // may leave copies in memory; nothing here can prevent that.
-type Secret struct{ value string }
+type Secret struct {
+	// A pointer, because fmt prints the fields of a Secret that stands in an
+	// unexported field itself, without asking its methods.
+	value *string
+}
 
 // NewSecret wraps a value.
-func NewSecret(value string) Secret { return Secret{value} }
+func NewSecret(value string) Secret { return Secret{&value} }
 
-// Reveal gives the value. Whoever calls it must not print or store it.
-func (s Secret) Reveal() string { return s.value }
+// Reveal gives the value, "" for the zero Secret. Whoever calls it must not
+// print or store it.
+func (s Secret) Reveal() string {
+	if s.value == nil {
+		return ""
+	}
+	return *s.value
+}
 
 // Empty reports whether there is no value.
-func (s Secret) Empty() bool { return s.value == "" }
+func (s Secret) Empty() bool { return s.Reveal() == "" }
 
 // String hides the value.
 func (s Secret) String() string { return hidden }

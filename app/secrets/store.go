@@ -269,7 +269,7 @@ func (s *Store) Get(ctx context.Context, name string) (Secret, error) {
 		return Secret{}, fmt.Errorf("the secret %q cannot be read: %w", name, err)
 	}
 	s.redactor.Learn(name, value)
-	return Secret{value}, nil
+	return NewSecret(value), nil
 }
 
 func (s *Store) read(ctx context.Context, account string) (string, error) {
@@ -287,14 +287,15 @@ func (s *Store) Set(ctx context.Context, name string, value Secret) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	switch n := len(value.value); {
+	plain := value.Reveal()
+	switch n := len(plain); {
 	case n == 0:
 		return fmt.Errorf("the secret %q is empty and is not stored", name)
 	case n > maxSecret:
 		return fmt.Errorf("the secret %q has %d bytes; at most %d are stored", name, n, maxSecret)
 	}
-	s.redactor.Learn(name, value.value)
-	if err := s.write(ctx, "secret/"+name, value.value); err != nil {
+	s.redactor.Learn(name, plain)
+	if err := s.write(ctx, "secret/"+name, plain); err != nil {
 		return fmt.Errorf("the secret %q is not stored: %w", name, err)
 	}
 	return nil
@@ -373,7 +374,7 @@ func (s *Store) Expand(ctx context.Context, text string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		out.WriteString(value.value)
+		out.WriteString(value.Reveal())
 		text = rest
 	}
 }

@@ -72,7 +72,8 @@ const base = "schema:///root.json"
 // beyond the limits above is [ErrLimit]. Other errors say why it is not a schema.
 //
 // It is lenient where real servers are careless and nothing is lost: a pattern Go
-// cannot compile, and a keyword whose value is null, are left out with a warning.
+// cannot compile, and a keyword whose value is null, are left out with a warning; a
+// schema that names no dialect and is none of 2020-12 is read as draft-07 or draft-04.
 func Compile(raw json.RawMessage) (*Schema, error) {
 	if len(raw) > MaxSchemaBytes {
 		return nil, limitError(fmt.Sprintf("the schema is %d bytes long; at most %d are read", len(raw), MaxSchemaBytes))
@@ -89,10 +90,56 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	default:
 		return nil, fmt.Errorf("a schema must be a JSON object (or true or false), not %s", article(typeName(doc)))
 	}
+	declared := declares(doc) // dialectOf takes it away
 	dialect, draft, err := dialectOf(doc)
 	if err != nil {
 		return nil, err
 	}
+	compiled, err := compileAs(raw, doc, dialect, draft)
+	var invalid *jsonschema.SchemaValidationError
+	if err == nil || declared || !errors.As(err, &invalid) {
+		return compiled, told(err)
+	}
+	// Generators older than 2020-12 often do not say which dialect they write.
+	for _, old := range []struct {
+		name  string
+		draft *jsonschema.Draft
+	}{{"draft-07", jsonschema.Draft7}, {"draft-04", jsonschema.Draft4}} {
+		again, uerr := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+		if uerr != nil {
+			return nil, fmt.Errorf("the schema cannot be read: %w", uerr)
+		}
+		if s, oerr := compileAs(raw, again, old.name, old.draft); oerr == nil {
+			s.warnings = append(s.warnings, "it does not say that it is written in "+old.name+", and is read as that")
+			return s, nil
+		}
+	}
+	return nil, told(err)
+}
+
+// declares tells whether a schema says which dialect it is written in.
+func declares(doc any) bool {
+	obj, _ := doc.(map[string]any)
+	return obj["$schema"] != nil
+}
+
+// plain is an error of the library together with the sentence for a person.
+type plain struct{ cause, sentence error }
+
+func (p *plain) Error() string { return p.sentence.Error() }
+func (p *plain) Unwrap() error { return p.cause }
+
+// told is the sentence alone.
+func told(err error) error {
+	var p *plain
+	if errors.As(err, &p) {
+		return p.sentence
+	}
+	return err
+}
+
+// compileAs compiles a document, which it changes, in one dialect.
+func compileAs(raw json.RawMessage, doc any, dialect string, draft *jsonschema.Draft) (*Schema, error) {
 	meter := &meter{}
 	patterns := newPatterns(meter)
 	w := &walker{patterns: patterns, dialect: draft}
@@ -101,7 +148,7 @@ func Compile(raw json.RawMessage) (*Schema, error) {
 	}
 	compiled, err := compile(doc, draft, w.withRefs, patterns, meter)
 	if err != nil {
-		return nil, explainCompile(err, w.refs)
+		return nil, &plain{err, explainCompile(err, w.refs)}
 	}
 	patterns.sealed = true
 	warnings := slices.Concat(w.warnings, patterns.warnings)

@@ -64,6 +64,33 @@ func TestValidateSentences(t *testing.T) {
 	}
 }
 
+// Many generators write an older dialect without naming it. What is none of any stays
+// refused, with the reason 2020-12 gives.
+func TestADialectThatIsNotNamed(t *testing.T) {
+	t.Parallel()
+	for text, dialect := range map[string]string{
+		`{"type":"object","properties":{"p":{"type":"array","items":[{"type":"string"},{"type":"integer"}]}}}`: "draft-07",
+		`{"type":"object","properties":{"p":{"type":"integer","minimum":0,"exclusiveMinimum":true}}}`:          "draft-04",
+		`{"type":"object","properties":{"p":{"type":"array","prefixItems":[{"type":"string"}]}}}`:              "2020-12",
+	} {
+		s := mustCompile(t, text)
+		if s.Dialect() != dialect || (len(s.Warnings()) == 0) != (dialect == "2020-12") {
+			t.Errorf("%s is read as %s, with the warnings %q", text, s.Dialect(), s.Warnings())
+		}
+		if s.Validate([]byte(`{"p":[1]}`)) == nil {
+			t.Errorf("%s does not check in %s", text, dialect)
+		}
+	}
+	for _, text := range []string{
+		`{"$schema":"https://json-schema.org/draft/2020-12/schema","properties":{"p":{"items":[{"type":"string"}]}}}`,
+		`{"type":"object","properties":{"p":{"type":"nonsense"}}}`,
+	} {
+		if _, err := Compile(json.RawMessage(text)); err == nil || !strings.Contains(err.Error(), "not a valid JSON Schema") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func TestNumbersAreExact(t *testing.T) {
 	t.Parallel()
 	s := mustCompile(t, `{"type":"object","properties":{

@@ -84,6 +84,14 @@ func TestAsks(t *testing.T) {
 func TestAskEnds(t *testing.T) {
 	t.Parallel()
 	asked, ended := make(chan bool, 1), make(chan bool, 1)
+	await := func(c chan bool) {
+		t.Helper()
+		select {
+		case <-c:
+		case <-time.After(15 * time.Second):
+			t.Fatal("the question was not asked, or not withdrawn")
+		}
+	}
 	h, _ := trial.Host(t, mcphost.Options{Asker: asker{
 		elicit: func(ctx context.Context, _ mcphost.Elicitation) (mcphost.ElicitAnswer, error) {
 			asked <- true
@@ -93,19 +101,21 @@ func TestAskEnds(t *testing.T) {
 		},
 	}})
 	record := filepath.Join(t.TempDir(), "record")
-	c := trial.Connect(t, h, trial.Scripted("s", "--record", record))
-	if r := do(t, call(t, c, "elicit-cancel", `{}`)); text(r) != "withdrawn" {
+	c := trial.Connect(t, h, trial.Scripted("s", "--record", record,
+		"--step", `tool:withdraw=@ask-only elicitation/create {"message":"Never mind","requestedSchema":{"type":"object","properties":{}}}`,
+		"--step", "tool:withdraw=@sleep 500ms", "--step", "tool:withdraw=@cancel", "--step", "tool:withdraw=@text withdrawn"))
+	if r := do(t, call(t, c, "withdraw", `{}`)); text(r) != "withdrawn" {
 		t.Errorf("%+v", r)
 	}
-	<-asked
-	<-ended
+	await(asked)
+	await(ended)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-asked; cancel() }()
 	r, err := send.Tool(ctx, call(t, c, "elicit", `{}`))
 	if err != nil || r.Outcome != send.Cancelled {
 		t.Errorf("%+v, %v", r, err)
 	}
-	<-ended
+	await(ended)
 	deadline := time.Now().Add(5 * time.Second)
 	for {
 		lines, err := os.ReadFile(record)
@@ -169,6 +179,7 @@ func TestRounds(t *testing.T) {
 		"--step", `tool:loop=@result {"resultType":"input_required","requestState":`+state+`,"inputRequests":{"z":{"method":"elicitation/create","params":{"message":"first","requestedSchema":{"type":"object","properties":{}}}},"a":{"method":"roots/list"}}}`,
 		"--step", `tool:odd=@result {"resultType":"novel","content":[]}`,
 		"--step", `tool:sampler=@result {"resultType":"input_required","inputRequests":{"s":{"method":"sampling/createMessage","params":{}}}}`,
+		"--step", `tool:twofold=@result {"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"},"a":{"method":"roots/list"}}}`,
 		"--step", `tool:empty=@result {"resultType":"input_required"}`,
 	))
 	rounds := 0
@@ -196,8 +207,8 @@ func TestRounds(t *testing.T) {
 	if r := do(t, k); r.Outcome != send.Unknown || !strings.Contains(r.Reason, "journal is full") {
 		t.Errorf("a refused round: %+v", r)
 	}
-	for _, tool := range []string{"odd", "sampler", "empty"} {
-		if r := do(t, call(t, c, tool, `{}`)); r.Outcome != send.ProtocolError {
+	for _, tool := range []string{"odd", "sampler", "empty", "twofold"} {
+		if r := do(t, call(t, c, tool, `{}`)); r.Outcome != send.ProtocolError || strings.Contains(r.Reason, "8 times") {
 			t.Errorf("%s: %+v", tool, r)
 		}
 	}

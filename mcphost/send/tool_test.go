@@ -367,7 +367,9 @@ func TestBigResult(t *testing.T) {
 	if r := do(t, call(t, c, "big", `{}`)); r.Outcome != "ok" || len(text(r)) != 5_000_000 {
 		t.Errorf("%d bytes, %s", len(text(r)), r.Reason)
 	}
-	if r := do(t, call(t, c, "huge", `{}`)); r.Outcome != send.ProtocolError || !strings.Contains(r.Reason, "64 MiB") {
+	huge := call(t, c, "huge", `{}`)
+	huge.Timeout = time.Minute
+	if r := do(t, huge); r.Outcome != send.ProtocolError || !strings.Contains(r.Reason, "64 MiB") {
 		t.Errorf("%s %s", r.Outcome, r.Reason)
 	}
 	if r := do(t, call(t, c, "echo", `{}`)); r.Outcome != "ok" {

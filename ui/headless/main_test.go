@@ -21,6 +21,15 @@ import (
 var binaries struct{ steward, minimal, scripted string }
 
 func TestMain(m *testing.M) {
+	// Most of these tests wait: for a program to end, for a person to type. More of them
+	// at once than there are processors take a fraction of the time.
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f != nil && f.Value.String() == f.DefValue {
+		if err := f.Value.Set("8"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
 	dir, err := os.MkdirTemp("", "steward-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
