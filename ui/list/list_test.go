@@ -289,6 +289,16 @@ func TestFollowingTheEnd(t *testing.T) {
 	}
 }
 
+func TestTheEndIsReachedWithoutBuildingWhatIsAboveIt(t *testing.T) {
+	s := newSheet(t, 1000, func(int) float32 { return 120_000 }) // much higher than an unseen row is thought to be
+	s.SetFollow(true)
+	s.window(600, 400)
+	s.whole()
+	if s.built > 4 {
+		t.Errorf("%d rows were built to show two", s.built)
+	}
+}
+
 func TestShortContentKeepsFollowing(t *testing.T) {
 	s := newSheet(t, 1, func(int) float32 { return 1000 }).window(600, 400)
 	s.SetFollow(true)
@@ -354,8 +364,12 @@ func TestResetFindsThePlaceAndTheChoiceAgain(t *testing.T) {
 	name, y := s.names[first], s.y(s.names[first])
 	s.Select(first + 1)
 	s.areas, s.names = s.areas[40:], s.names[40:]
+	built := s.built
 	s.Reset()
 	s.whole()
+	if s.built > built+1 {
+		t.Errorf("%d rows that stayed were built anew", s.built-built)
+	}
 	if !near(s.y(name), y) || s.Selected() != first+1-40 {
 		t.Errorf("%s at %v (was %v), row %d chosen", name, s.y(name), y, s.Selected())
 	}
@@ -437,7 +451,10 @@ func TestTheScrollBar(t *testing.T) {
 		b.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(5, y)}, Dragged: fyne.Delta{DY: dy}})
 		s.whole()
 	}
-	drag(12, 2)
+	drag(12, 2) // taken hold of ten pixels below its top
+	if top, _, _ := b.span(); !near(top, 2) {
+		t.Errorf("dragged by 2, the thumb is at %v", top)
+	}
 	drag(2000, 1988)
 	if _, last := s.VisibleRows(); last != 3999 {
 		t.Errorf("dragged to the end, row %d is last", last)
