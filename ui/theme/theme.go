@@ -140,11 +140,3 @@ func (s *steward) Size(name fyne.ThemeSizeName) float32 {
 	}
 	return fynetheme.DefaultTheme().Size(name)
 }
-
-func (s *steward) Font(style fyne.TextStyle) fyne.Resource {
-	return fynetheme.DefaultTheme().Font(style)
-}
-
-func (s *steward) Icon(name fyne.ThemeIconName) fyne.Resource {
-	return fynetheme.DefaultTheme().Icon(name)
-}

@@ -1,0 +1,65 @@
+// Package assets holds what the window is made of besides code: fonts, icons and translations, built into the program.
+//
+// It knows nothing of the window's toolkit; package ui/theme makes fonts and icons of these bytes, and package
+// ui/language hands the translations on. The byte slices are the program's own and must not be changed.
+// Everything may be called from any goroutine.
+package assets
+
+import (
+	"embed"
+	"path"
+	"strings"
+)
+
+// The fonts hold Latin, Greek, Cyrillic and the characters of simplified Chinese in one file each; fonts.sh makes them.
+var (
+	//go:embed fonts/StewardSans-Regular.otf
+	sansRegular []byte
+	//go:embed fonts/StewardSans-Bold.otf
+	sansBold []byte
+	//go:embed fonts/StewardSans-Italic.otf
+	sansItalic []byte
+	//go:embed fonts/StewardMono-Regular.otf
+	monoRegular []byte
+)
+
+// SansRegular is the font of everything that is read.
+func SansRegular() []byte { return sansRegular }
+
+// SansBold is the font of names and headings.
+func SansBold() []byte { return sansBold }
+
+// SansItalic has slanted Latin and upright Chinese.
+func SansItalic() []byte { return sansItalic }
+
+// MonoRegular is the font of code and arguments: a Chinese character is two letters wide, and no two characters are
+// ever drawn as one sign.
+func MonoRegular() []byte { return monoRegular }
+
+//go:embed fonts/OFL.txt
+var licenses string
+
+// FontLicense is the text under which the fonts are passed on; it must be shown wherever the program is.
+func FontLicense() string { return licenses }
+
+//go:embed icons/*.svg
+var icons embed.FS
+
+// Icon gives the drawing with this name as SVG: one colour, 24 units wide and high. ok is false where there is none.
+func Icon(name string) (svg []byte, ok bool) {
+	svg, err := icons.ReadFile(path.Join("icons", name+".svg"))
+	return svg, err == nil
+}
+
+// IconNames lists every icon, sorted.
+func IconNames() []string {
+	entries, err := icons.ReadDir("icons")
+	if err != nil { // the directory is part of the program
+		return nil
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".svg"))
+	}
+	return names
+}
