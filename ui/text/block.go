@@ -85,13 +85,13 @@ type Cell []Run
 // Words are the visible strings of the views, translated by whoever makes the views: no literal stands in a widget.
 // A nil function gives no text, and the entry it belongs to is left out or stays a mere icon.
 type Words struct {
-	Copy      func() string           // entry of the context menu, and the button of a code block
-	CopyAll   func() string           // copies the whole view
-	CopyLink  func() string           // copies the address under the pointer
-	SelectAll func() string           // entry of the context menu
-	Copied    func() string           // the button just after it copied
-	ShowAll   func(lines int) string  // unfolds a long code block
-	ShowLess  func() string           // folds it again
+	Copy      func() string                 // entry of the context menu, and the button of a code block
+	CopyAll   func() string                 // copies the whole view
+	CopyLink  func() string                 // copies the address under the pointer
+	SelectAll func() string                 // entry of the context menu
+	Copied    func() string                 // the button just after it copied
+	ShowAll   func(lines int) string        // unfolds a long code block
+	ShowLess  func() string                 // folds it again
 	Image     func(host, alt string) string // stands where a picture would; host is "" for one without a server
 }
 

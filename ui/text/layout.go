@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	leading   = 1.5               // height of a line as a multiple of the text's size
-	boxPad    = 3 * theme.Step    // around the text inside a ground
-	cellPadX  = 2.5 * theme.Step  // beside the text of a cell
-	cellPadY  = 1.5 * theme.Step  // above and below it
-	tabSpaces = 4                 // a tab stop in spaces
-	unlimited = float32(1 << 30)  // width of what is never broken
-	pieceSize = 240               // bytes drawn as one object: at scale 2 its texture stays below 8,192 pixels
-	tableLook = 500               // rows whose cells decide the widths of the columns
+	leading   = 1.5              // height of a line as a multiple of the text's size
+	boxPad    = 3 * theme.Step   // around the text inside a ground
+	cellPadX  = 2.5 * theme.Step // beside the text of a cell
+	cellPadY  = 1.5 * theme.Step // above and below it
+	tabSpaces = 4                // a tab stop in spaces
+	unlimited = float32(1 << 30) // width of what is never broken
+	pieceSize = 240              // bytes drawn as one object: at scale 2 its texture stays below 8,192 pixels
+	tableLook = 500              // rows whose cells decide the widths of the columns
 	minColumn = 6 * theme.Step
 )
 
@@ -89,13 +89,13 @@ func (p *para) adopt(old *para) {
 			return
 		}
 	}
+	p.inner, p.gutter = old.inner, old.gutter
 	for i := 0; i < len(old.hard)-1 && i < len(p.hard)-1; i++ {
 		o, n := &old.hard[i], &p.hard[i]
 		if o.start != n.start || o.end != n.end || old.plain[o.start:o.end] != p.plain[n.start:n.end] {
 			return
 		}
 		n.units, n.lines = o.units, o.lines
-		p.gutter = old.gutter
 	}
 }
 
