@@ -3,6 +3,7 @@ package text
 import (
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,6 +53,9 @@ func (p *para) draw(x float32, y, from, to float64, scale float32) bool {
 	for i := lo; i < hi; i++ {
 		l := &p.lines[i]
 		pieces = p.pieces(l, pieces[:0])
+		if n := len(pieces); n > 0 {
+			p.widest = max(p.widest, pieces[n-1].x+pieces[n-1].w)
+		}
 		p.drawLine(i, l, pieces, float32(y+p.lineTop(i)), scale)
 	}
 	if lo == 0 {
@@ -81,7 +85,7 @@ func (p *para) drawBlock(y, from, to float64) {
 	}
 	for _, x := range p.b.Bars {
 		above := 0.0
-		if from <= 0 {
+		if from <= 0 && p.barAbove(x) {
 			above = float64(p.b.Before)
 		}
 		p.rect(theme.Line, x, float32(y+top-above), 3, float32(bottom-top+above), 0)
@@ -100,6 +104,11 @@ func (p *para) drawBlock(y, from, to float64) {
 			}
 		}
 	}
+}
+
+// barAbove tells whether a bar goes on from the para above.
+func (p *para) barAbove(x float32) bool {
+	return p.above != nil && slices.Contains(p.above.Bars, x)
 }
 
 func (p *para) drawLine(index int, l *line, pieces []piece, top, scale float32) {

@@ -47,6 +47,8 @@ type para struct {
 	columns             []float32
 	rows                []float32 // where each row of a table begins, and where the last one ends
 	y                   float64   // top of the para in its sheet, after Before
+	widest              float32   // right end of the lines drawn until now
+	above               *Block    // the block before it, nil for the first
 	drawing             drawing
 }
 
@@ -112,8 +114,7 @@ func (p *para) prepareTable() {
 				all.WriteByte('\t')
 			}
 			start := all.Len()
-			base := Run{Bold: i == 0}
-			text, spans := spansOf(cell, base, p.size)
+			text, spans := spansOf(cell, Run{}, p.size)
 			all.WriteString(text)
 			for _, s := range spans {
 				s.start, s.end = s.start+start, s.end+start

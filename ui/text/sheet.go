@@ -59,7 +59,9 @@ func (s *sheet) arrange(width float32) {
 	y, lines := 0.0, 0
 	for i, p := range s.paras {
 		p.layout(width)
+		p.above = nil
 		if i > 0 {
+			p.above = s.paras[i-1].b
 			y += float64(p.b.Before)
 		}
 		p.y = y
