@@ -36,7 +36,7 @@ func Highlight(lang, src string) []text.Run {
 		return nil
 	}
 	var runs []text.Run
-	at := 0
+	at, first := 0, 0
 	stop := time.Now().Add(maxTime)
 	for n := 0; ; n++ {
 		token := next()
@@ -50,28 +50,27 @@ func Highlight(lang, src string) []text.Run {
 		if !strings.HasPrefix(src[at:], value) {
 			return nil
 		}
-		runs = appendRun(runs, src[at:at+len(value)], colour(token.Type))
+		runs, first = appendRun(runs, src, first, at, at+len(value), colour(token.Type))
 		at += len(value)
 		if n%64 == 0 && time.Now().After(stop) {
 			break
 		}
 	}
-	if at < len(src) {
-		runs = appendRun(runs, src[at:], "")
-	}
+	runs, _ = appendRun(runs, src, first, at, len(src), "")
 	return runs
 }
 
-// appendRun merges runs of one colour, and white space into the run before: fewer objects to draw.
-func appendRun(runs []text.Run, s string, name fyne.ThemeColorName) []text.Run {
-	if s == "" {
-		return runs
+// appendRun adds src[from:to]; first is where the last run begins. Runs of one colour are merged, and white space into
+// the run before: fewer objects to draw.
+func appendRun(runs []text.Run, src string, first, from, to int, name fyne.ThemeColorName) ([]text.Run, int) {
+	if from == to {
+		return runs, first
 	}
-	if n := len(runs) - 1; n >= 0 && (runs[n].Color == name || strings.TrimSpace(s) == "") {
-		runs[n].Text += s
-		return runs
+	if n := len(runs) - 1; n >= 0 && (runs[n].Color == name || strings.TrimSpace(src[from:to]) == "") {
+		runs[n].Text = src[first:to]
+		return runs, first
 	}
-	return append(runs, text.Run{Text: s, Color: name})
+	return append(runs, text.Run{Text: src[from:to], Color: name}), from
 }
 
 // colour maps chroma's token types to the theme's few colours, so that code follows the theme.

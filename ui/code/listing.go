@@ -1,6 +1,7 @@
 package code
 
 import (
+	"reflect"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -32,6 +33,7 @@ type Listing struct {
 	cfg     Config
 	lang    string
 	src     string
+	growing bool
 	changed func()
 	block   *text.Block
 	runs    []text.Run
@@ -61,11 +63,14 @@ func (l *Listing) Block() *text.Block { return l.block }
 
 // Update shows other code in the same listing.
 func (l *Listing) Update(src string, growing bool, shape text.Block) {
-	if l.block != nil && l.src == src && growing {
+	if l.block != nil && l.src == src && l.growing == growing && reflect.DeepEqual(l.shape, shape) {
 		return
 	}
-	l.src, l.shape, l.runs = src, shape, nil
-	if !growing {
+	if l.src != src {
+		l.runs = nil
+	}
+	l.src, l.shape, l.growing = src, shape, growing
+	if !growing && l.runs == nil {
 		l.runs = highlight(l.cfg.Pool, l.lang, src, func(runs []text.Run) {
 			if l.src != src { // it went on meanwhile
 				return

@@ -186,6 +186,13 @@ func (v *View) SelectedText() string {
 	if from == to {
 		return ""
 	}
+	return v.textOf(from, to)
+}
+
+func (v *View) textOf(from, to place) string {
+	if first, last := v.sheet.all(); v.Whole != nil && from == first && to == last {
+		return v.Whole()
+	}
 	if source, ok := v.sourceOf(from, to); ok {
 		return source
 	}

@@ -39,6 +39,7 @@ type View struct {
 	OnKey      func(*fyne.KeyEvent) // keys likewise, Escape with nothing chosen among them
 	OnRune     func(rune)           // typing likewise: a chat hands it to its composer
 	Clipboard  func(string)         // nil: the app's clipboard
+	Whole      func() string        // the source of everything, copied when everything is chosen; nil: of the blocks
 	Now        func() time.Time     // nil: time.Now
 
 	sel       selection
@@ -53,10 +54,15 @@ type View struct {
 
 // NewView makes an empty view.
 func NewView(words Words) *View {
-	v := &View{words: words}
-	v.host = v
-	v.ExtendBaseWidget(v)
+	v := &View{}
+	v.Init(v, words)
 	return v
+}
+
+// Init prepares a view that is embedded in another widget, its host, which must not be used before.
+func (v *View) Init(host fyne.Widget, words Words) {
+	v.words, v.host = words, host
+	v.ExtendBaseWidget(host)
 }
 
 // SetBlocks shows blocks in place of those shown before. A block that is passed again (the same pointer) costs nothing;
@@ -156,8 +162,10 @@ func (v *View) MouseDown(ev *desktop.MouseEvent) {
 	if ev.Button != desktop.MouseButtonPrimary {
 		return
 	}
-	if c := fyne.CurrentApp().Driver().CanvasForObject(v); c != nil {
-		c.Focus(v)
+	if c := fyne.CurrentApp().Driver().CanvasForObject(v.host); c != nil {
+		if f, ok := v.host.(fyne.Focusable); ok {
+			c.Focus(f)
+		}
 	}
 	now := v.now()
 	d := ev.Position.Subtract(v.pressedAt)
@@ -214,7 +222,7 @@ func (v *View) Tapped(ev *fyne.PointEvent) {
 
 // TappedSecondary shows the context menu.
 func (v *View) TappedSecondary(ev *fyne.PointEvent) {
-	c := fyne.CurrentApp().Driver().CanvasForObject(v)
+	c := fyne.CurrentApp().Driver().CanvasForObject(v.host)
 	menu := v.menu(v.linkAt(ev.Position))
 	if c == nil || len(menu.Items) == 0 {
 		return
@@ -279,12 +287,7 @@ func (v *View) CopyAll() {
 	if len(v.paras) == 0 {
 		return
 	}
-	from, to := v.sheet.all()
-	if s, ok := v.sourceOf(from, to); ok {
-		v.copy(s)
-		return
-	}
-	v.copy(v.plainOf(from, to))
+	v.copy(v.textOf(v.sheet.all()))
 }
 
 func (v *View) copy(s string) {
