@@ -13,8 +13,13 @@ import (
 // asks faster than it reads loses answers.
 const answersQueued = 4 * MaxServerRequests
 
+// maxRequestID is how long the id of a server's request may be, in bytes. It is written
+// back in the answer, and a server that does not read leaves many answers waiting.
+const maxRequestID = 1 << 10
+
 // requests serves what a server asks: one goroutine a request, one that writes.
 type requests struct {
+	most   int // bytes of the params of all open requests, unless there is only one
 	handle func(context.Context, ServerRequest) (json.RawMessage, error)
 	ctx    context.Context
 	stop   context.CancelFunc
@@ -23,11 +28,12 @@ type requests struct {
 	mu      sync.Mutex
 	closed  bool
 	running map[string]context.CancelFunc
+	held    int // bytes of the params of what runs
 	work    sync.WaitGroup
 }
 
-func newRequests(handle func(context.Context, ServerRequest) (json.RawMessage, error)) *requests {
-	r := &requests{handle: handle, out: make(chan []byte, answersQueued), running: map[string]context.CancelFunc{}}
+func newRequests(most int, handle func(context.Context, ServerRequest) (json.RawMessage, error)) *requests {
+	r := &requests{most: most, handle: handle, out: make(chan []byte, answersQueued), running: map[string]context.CancelFunc{}}
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	return r
 }
@@ -87,13 +93,19 @@ func (r *requests) serve(q ServerRequest) {
 		r.refuse(q.ID, &Error{Code: CodeInternal, Message: fmt.Sprintf("more than %d requests are open", MaxServerRequests)})
 		return
 	}
+	if r.held > 0 && r.held+len(q.Params) > r.most {
+		r.refuse(q.ID, &Error{Code: CodeInternal, Message: fmt.Sprintf("the open requests are larger than %d MiB together", r.most>>20)})
+		return
+	}
 	ctx, cancel := context.WithCancel(r.ctx)
 	r.running[key] = cancel
+	r.held += len(q.Params)
 	r.work.Go(func() {
 		defer cancel()
 		result, err := r.call(ctx, q)
 		r.mu.Lock()
 		delete(r.running, key)
+		r.held -= len(q.Params)
 		r.mu.Unlock()
 		var e *Error
 		switch {
