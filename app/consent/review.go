@@ -107,6 +107,15 @@ func (g *Gate) Instructions(ctx context.Context, conn *mcphost.Connection) (stri
 	return clean.Clean(g.o.Redact(conn.Info().Instructions)), nil
 }
 
+// Blocked says why nothing of a server may reach a model; empty where it may.
+func (g *Gate) Blocked(ctx context.Context, conn *mcphost.Connection) (string, error) {
+	pins, err := g.pinsOf(ctx, conn)
+	if err != nil {
+		return "", err
+	}
+	return whyBlocked(pins, conn), nil
+}
+
 // PromptReviewed tells whether a prompt is as it was reviewed.
 func (g *Gate) PromptReviewed(ctx context.Context, conn *mcphost.Connection, p mcphost.Prompt) (bool, error) {
 	pins, err := g.pinsOf(ctx, conn)

@@ -246,12 +246,6 @@ func (g *Gate) Grants(ctx context.Context) ([]storage.Grant, error) {
 	return out, nil
 }
 
-// Suspended tells whether a grant no longer fits what its server offers, as
-// described by the hashes of the tool's definition and the server now.
-func Suspended(gr storage.Grant, definition, serverHash string) bool {
-	return gr.Definition != definition || gr.ServerHash != serverHash
-}
-
 // grant stores a standing yes that the person gave with a call.
 func (g *Gate) grant(ctx context.Context, c Call, scope string) error {
 	gr := storage.Grant{

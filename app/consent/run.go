@@ -46,7 +46,6 @@ type Outcome struct {
 	Images     []Image
 	Content    []event.Content
 	Structured json.RawMessage
-	Notes      []string
 	Seconds    float64
 	// Sent is when the request went out; zero where it never did.
 	Sent time.Time
@@ -373,7 +372,7 @@ func (r *run) send(exact []byte, receipt *journal.Receipt) (Outcome, error) {
 	c := g.readContent(res.Content, res.Structured)
 	o := Outcome{
 		Outcome: res.Outcome, Effect: res.Effect, Reason: g.cleanText(res.Reason), Content: c.blocks,
-		Structured: c.structured, Images: c.images, Notes: res.Notes, Seconds: g.o.Now().Sub(r.started).Seconds(),
+		Structured: c.structured, Images: c.images, Seconds: g.o.Now().Sub(r.started).Seconds(),
 	}
 	if res.Outcome == journal.OK || res.Outcome == journal.ToolError {
 		o.Text = c.text

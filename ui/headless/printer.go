@@ -27,14 +27,19 @@ type output struct {
 	stop   func()
 	failed error // of writing to out; read after the bus subscription has ended
 
-	told event.Decision // the last one
-	open bool           // out stands in the middle of a line
-	mind bool           // err stands in the middle of the model's reasoning
+	servers map[string]string // of the calls under way, for their notices
+	told    event.Decision    // the last one
+
+	open bool // out stands in the middle of a line
+	mind bool // err stands in the middle of the model's reasoning
 }
 
 // on handles one event; it is called by one goroutine, in order.
 func (o *output) on(e event.Event) {
 	if o.lines {
+		if why := o.reason(e); why != nil {
+			o.wrote(writeJSON(o.out, why))
+		}
 		if line := eventLine(e); line != nil {
 			o.wrote(writeJSON(o.out, line))
 		}
@@ -44,6 +49,28 @@ func (o *output) on(e event.Event) {
 		defer o.term.hold()()
 	}
 	o.text(e)
+}
+
+// reason is the notice that goes before the line of a result which is no answer of the
+// tool: that line itself has no room to say why.
+func (o *output) reason(e event.Event) any {
+	switch e := e.(type) {
+	case event.Call:
+		if o.servers == nil {
+			o.servers = map[string]string{}
+		}
+		o.servers[e.ID] = e.Server
+	case event.Result:
+		server := o.servers[e.Call]
+		delete(o.servers, e.Call)
+		switch e.Outcome {
+		case "protocol_error", "timeout", "unknown", "withdrawn":
+			if e.Reason != "" {
+				return noticeLine{"notice", "call_" + e.Outcome, server, clean.Clean(e.Reason)}
+			}
+		}
+	}
+	return nil
 }
 
 // stopWith says what ends the turn when its output can no longer be written.
@@ -131,7 +158,7 @@ func decisionText(e event.Decision) string {
 	case "expired":
 		return "  nobody answered in time: not sent"
 	case "withdrawn":
-		return "  not sent: " + orWords(e.Reason, "what was shown is no longer current")
+		return "  not sent: " + orWords(e.Reason, "withdrawn")
 	case "denied":
 		s += ": not sent"
 	}
