@@ -125,6 +125,8 @@ func (c *Connection) elicit(ctx context.Context, params json.RawMessage, calls [
 		return elicitResult(ElicitAnswer{Action: "cancel"}), nil
 	case errors.Is(err, ErrNotAllowed):
 		return nil, &wire.Error{Code: codeRefused, Message: "elicitation is not allowed for this server"}
+	case errors.Is(err, ErrUnanswerable):
+		return nil, &wire.Error{Code: wire.CodeInvalidParams, Message: short(c.redact(err.Error()), 300)}
 	case err != nil:
 		c.note("warning", "", "a question of the server could not be asked: "+err.Error())
 		return elicitResult(ElicitAnswer{Action: "cancel"}), nil

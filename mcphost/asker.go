@@ -6,6 +6,11 @@ import (
 	"errors"
 )
 
+// ErrUnanswerable is returned by an [Asker] for a question that no answer could
+// fit: a form that cannot be shown, an address that may not be opened. The
+// server gets -32602 (invalid params).
+var ErrUnanswerable = errors.New("the question cannot be answered")
+
 // ErrNotAllowed is returned by an [Asker] whose policy does not let a server
 // ask; the server gets a proper JSON-RPC error.
 var ErrNotAllowed = errors.New("this server is not allowed to ask for that")
@@ -54,7 +59,7 @@ type SamplingRequest struct {
 	// and asks all the same. It is for the record: whatever is answered, the server gets
 	// an error.
 	Undeclared bool
-	Raw         json.RawMessage
+	Raw        json.RawMessage
 }
 
 // SamplingMessage is one message of a [SamplingRequest].

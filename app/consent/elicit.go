@@ -28,9 +28,9 @@ const (
 	Defaults = "defaults"
 )
 
-// ErrUnanswerable marks a question that no answer could fit: to the server it is a
-// matter of invalid parameters (JSON-RPC 2.0 section 5.1, -32602).
-var ErrUnanswerable = errors.New("the question cannot be answered")
+// ErrUnanswerable marks a question that no answer could fit; see
+// mcphost.ErrUnanswerable, which it is.
+var ErrUnanswerable = mcphost.ErrUnanswerable
 
 // Elicit answers a server that asks the person for something
 // (elicitation/create). It implements mcphost.Asker.

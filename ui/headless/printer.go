@@ -28,10 +28,10 @@ type output struct {
 	failed error // of writing to out; read after the bus subscription has ended
 
 	servers map[string]string // of the calls under way, for their notices
-	told    event.Decision    // the last one
 
-	open bool // out stands in the middle of a line
-	mind bool // err stands in the middle of the model's reasoning
+	told event.Decision // the last one
+	open bool           // out stands in the middle of a line
+	mind bool           // err stands in the middle of the model's reasoning
 }
 
 // on handles one event; it is called by one goroutine, in order.
@@ -158,7 +158,7 @@ func decisionText(e event.Decision) string {
 	case "expired":
 		return "  nobody answered in time: not sent"
 	case "withdrawn":
-		return "  not sent: " + orWords(e.Reason, "withdrawn")
+		return "  not sent: " + orWords(e.Reason, "what was shown is no longer current")
 	case "denied":
 		s += ": not sent"
 	}
