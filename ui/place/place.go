@@ -37,6 +37,23 @@ type Place interface {
 	Close()
 }
 
+// PromptUser is a place that can put a server's prompt to use: the chat. The command palette asks for it.
+type PromptUser interface {
+	UsePrompt(server, name string)
+}
+
+// ToolShower is a place that can show one tool of a server: the servers. The command palette asks for it.
+type ToolShower interface {
+	ShowTool(server, tool string)
+}
+
+// Keys of app.Preference that the window and its places share.
+const (
+	PreferTheme    = "appearance.theme"    // see Deps.SetTheme
+	PreferLanguage = "appearance.language" // see Deps.SetLanguage
+	PreferScale    = "appearance.scale"    // "1", "1.25", …: used from the next start on; empty is the system's
+)
+
 // Command is something a person can do by a key or through the command palette.
 type Command struct {
 	ID       string        // unique, dotted by place: "chat.branch"
@@ -66,9 +83,19 @@ type Deps struct {
 	// ignored.
 	Open func(name, argument string)
 
+	// Showing tells the window what the place named name shows now, in the words of Open, when it came to that by
+	// itself: the side bar marks it, and it is what the next start opens. Fyne's goroutine.
+	Showing func(name, argument string)
+
 	// Shortcut runs the command that has this shortcut, and reports whether there is one that may run now. Widgets that
-	// take the keyboard hand on shortcuts they do not know. Fyne's goroutine.
+	// take the keyboard hand on shortcuts they do not know, and Escape (a *desktop.CustomShortcut without modifiers)
+	// where they have no use for it: that closes what lies over the places. Fyne's goroutine.
 	Shortcut func(s fyne.Shortcut) bool
+
+	// SetTheme and SetLanguage use and remember a choice: one of theme.FollowSystem, AlwaysLight, AlwaysDark; one of
+	// language.FollowSystem and assets.Languages, which is seen from the next start on. Fyne's goroutine.
+	SetTheme    func(choice string)
+	SetLanguage func(choice string)
 
 	// Window is the window, for Fyne's file dialogs and the focus. Fyne's goroutine.
 	Window func() fyne.Window
