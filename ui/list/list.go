@@ -153,6 +153,13 @@ func (l *List) Changed(i int) {
 	l.tellBelow(i)
 }
 
+// Touch calls do with the object of row i if it is built, for small changes that leave its height alone.
+func (l *List) Touch(i int, do func(object fyne.CanvasObject)) {
+	if b := l.rows.built[i]; b != nil && !b.stale {
+		do(b.object)
+	}
+}
+
 // Inserted says that n rows were put in before what was row i.
 func (l *List) Inserted(i, n int) {
 	if n <= 0 || i < 0 || i > l.at.Len() {
