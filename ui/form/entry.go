@@ -29,9 +29,10 @@ type Entry struct {
 	OnFocus    func(focused bool)                // it came or went
 	Modifiers  func() fyne.KeyModifier           // keys held now; nil asks the driver
 
-	composing int  // printable keys pressed whose characters have not come
-	enterDown bool // Enter is held,
-	submitted bool // and has submitted already
+	window    fyne.Shortcutable // gets what an entry does not know; nil: the canvas, which in a headless test takes none
+	composing int               // printable keys pressed whose characters have not come
+	enterDown bool              // Enter is held,
+	submitted bool              // and has submitted already
 }
 
 // NewEntry makes an input of one line.
@@ -189,6 +190,10 @@ func (e *Entry) tooBig(clipboard fyne.Clipboard) bool {
 }
 
 func (e *Entry) handOn(shortcut fyne.Shortcut) {
+	if e.window != nil {
+		e.window.TypedShortcut(shortcut)
+		return
+	}
 	if c, ok := fyne.CurrentApp().Driver().CanvasForObject(e).(fyne.Shortcutable); ok {
 		c.TypedShortcut(shortcut)
 	}

@@ -54,11 +54,12 @@ func (r *row) build() {
 func (r *row) buildControl() {
 	field := r.answer.field
 	if !field.typed() {
-		r.options = newOptions(field, r.form.text)
+		var c chooser
+		r.options, c = newOptions(field, r.form.text)
 		r.options.onChosen = func() { r.typed(r.options.text()) }
 		r.options.onFocus = r.focused
-		r.options.onShortcut(func(s fyne.Shortcut) bool { return r.form.OnShortcut != nil && r.form.OnShortcut(s) })
-		r.control, r.focus = r.options, r.options.target()
+		r.options.onShortcut = r.shortcut
+		r.control, r.focus = c, c.target()
 		return
 	}
 	e := r.newEntry()
@@ -69,7 +70,7 @@ func (r *row) buildControl() {
 	}
 	e.OnSubmit = func(string) { r.form.submitFrom(r) }
 	e.OnFocus = r.focused
-	e.OnShortcut = func(s fyne.Shortcut) bool { return r.form.OnShortcut != nil && r.form.OnShortcut(s) }
+	e.OnShortcut = r.shortcut
 	e.OnBigPaste = func(text string) {
 		r.note = lang.X("form.paste", "This paste is too long: at most {{.max}} bytes fit into this field.", map[string]any{"max": MaxText})
 		r.showComplaint()
@@ -105,6 +106,8 @@ func (r *row) newEntry() *Entry {
 	}
 	return e
 }
+
+func (r *row) shortcut(s fyne.Shortcut) bool { return r.form.OnShortcut != nil && r.form.OnShortcut(s) }
 
 // show brings the control to the answer.
 func (r *row) show() {
