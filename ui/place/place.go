@@ -57,7 +57,7 @@ const (
 // Command is something a person can do by a key or through the command palette.
 type Command struct {
 	ID       string        // unique, dotted by place: "chat.branch"
-	Title    string        // translation key; "" keeps the command out of the palette
+	TitleKey string        // translation key; "" keeps the command out of the palette
 	Shortcut fyne.Shortcut // nil: none; else a *desktop.CustomShortcut or one of Fyne's own
 	Enabled  func() bool   // nil: always; asked on Fyne's goroutine
 	Do       func()        // called on Fyne's goroutine
