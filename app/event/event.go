@@ -165,6 +165,52 @@ type WaitingGone struct {
 	Why          string
 }
 
+// ConversationChanged says that something about a conversation differs from before.
+// What is one of created, title, pinned, archived, settings, branch, deleted (it can
+// still be brought back), restored and erased.
+type ConversationChanged struct {
+	Conversation string
+	What         string
+}
+
+// MessageStarted says that the model begins an answer: the text and the reasoning that
+// follow in this conversation belong to the message with this id.
+type MessageStarted struct {
+	Conversation string
+	ID           string
+	Model        string
+}
+
+// MessageStored says that a message was stored, anew or changed. Role is user,
+// assistant or tool; of a tool's answer ID is the message's, not the call's.
+type MessageStored struct {
+	Conversation string
+	ID           string
+	Role         string
+}
+
+// ServersChanged says that the list of servers, or what is known of one of them (counts,
+// review, permissions), differs from before. Server is empty where it concerns several.
+type ServersChanged struct{ Server string }
+
+// ResourceUpdated says that a server reported a change of a resource that somebody
+// subscribed to.
+type ResourceUpdated struct {
+	Server string
+	URI    string
+}
+
+// SettingsChanged says that settings, endpoints, rules, grants or secrets differ from
+// before; What is one of these words.
+type SettingsChanged struct{ What string }
+
+func (ConversationChanged) sealed() {}
+func (MessageStarted) sealed()      {}
+func (MessageStored) sealed()       {}
+func (ServersChanged) sealed()      {}
+func (ResourceUpdated) sealed()     {}
+func (SettingsChanged) sealed()     {}
+
 func (TurnStart) sealed()   {}
 func (Server) sealed()      {}
 func (Reasoning) sealed()   {}

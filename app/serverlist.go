@@ -1,0 +1,154 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"steward/app/config"
+)
+
+// States of a ServerStatus beside the connection's own (starting, ready, failed, stopped).
+const (
+	ServerIdle       = "idle"       // may start, has not been needed yet
+	ServerDisabled   = "disabled"   // switched off
+	ServerUnreviewed = "unreviewed" // nobody has reviewed it as it is configured now
+	ServerUnusable   = "unusable"   // its entry cannot be used
+)
+
+// ServerStatus is one server in the list. All text is safe to show but Name, which is to
+// be shown through clean.Reveal.
+type ServerStatus struct {
+	Name      string
+	Transport string // stdio, http or sse
+	Address   string // command line or URL, secrets left out
+	State     string // starting, ready, failed, stopped or one of the Server… states
+	Protocol  string
+	Title     string // what it calls itself, with its version
+	// Counts are -1 while they are not known.
+	Tools, Prompts, Resources, Templates int
+	Pending                              int // definitions that wait for a review
+	Error                                string
+	Hint                                 string // what to do about Error, or empty
+	Since                                time.Time
+	Latency                              time.Duration // of the last ping; 0 unknown
+	Enabled                              bool
+	Reviewed                             bool // as it is configured now, as far as can be told without starting it
+	Editable                             bool // it stands in the data folder's own list
+	BuiltIn                              bool // the demo server
+	Sampling                             bool // it may ask for the model
+	Problems                             []string
+}
+
+// ServerEntry is a server as written in the servers file.
+type ServerEntry = config.Server
+
+// ServerDetail is everything there is to know about one server.
+type ServerDetail struct {
+	ServerStatus
+	Entry        ServerEntry // as written; what is secret in it stands as ${secret:NAME} or is left out
+	Instructions string
+	ServerTools  []ServerTool
+	ServerOffers
+	Log    []LogLine
+	Stderr string
+	Frames []Frame
+	Doctor []Check // of what is known without starting it again
+}
+
+// ServerOffers are what else a server offers.
+type ServerOffers struct {
+	PromptList   []Prompt
+	ResourceList []Resource
+	TemplateList []Resource
+	OfferError   string // what could not be listed
+}
+
+// Permissions of a tool.
+const (
+	PermissionAsk   = "ask"
+	PermissionAllow = "allow"
+	PermissionDeny  = "deny"
+)
+
+// ServerTool is one tool of a server with what the person has set for it. Enabled of the
+// embedded Tool says that the model may be offered it: reviewed, and switched on.
+type ServerTool struct {
+	Tool
+	Permission string // ask, allow or deny
+	Rule       string // the rule's id; empty for ask
+	Grants     []Grant
+	SwitchedOn bool
+	ReadOnly   bool   // marked as read-only by the person
+	Twice      bool   // its name must be typed before it is allowed
+	State      string // new, changed or same, against what was reviewed
+	Claims     []string
+	Output     json.RawMessage // outputSchema, or nil
+}
+
+// LogLine is one line of a server's log; Text is cleaned. Kind is state, stdout, stderr,
+// message or warning; Level is that of a server's own message.
+type LogLine struct {
+	Time  time.Time
+	Kind  string
+	Level string
+	Text  string
+}
+
+// Frame is one message on the wire, secrets replaced. Direction is out or in.
+type Frame struct {
+	Time      time.Time
+	Direction string
+	Bytes     []byte
+	Length    int64 // in bytes, where Bytes is cut
+}
+
+// Servers lists what is configured, in the file's order, with what cannot be used. It
+// starts nothing and waits for no server; what it does not know yet (counts, latency) is
+// found out meanwhile and told as a ServersChanged event.
+func (a *App) Servers(ctx context.Context) ([]ServerStatus, error) { return nil, errNotYet }
+
+// Server gives all about one server. What the server must be asked for is asked if it
+// runs, within ctx; what fails stands in OfferError. It is not started.
+func (a *App) Server(ctx context.Context, name string) (ServerDetail, error) {
+	return ServerDetail{}, errNotYet
+}
+
+// ServerLog gives the newest lines of a server's log, oldest first; of one that has ended,
+// too.
+func (a *App) ServerLog(name string) []LogLine { return nil }
+
+// ServerStderr gives what is kept of the program's standard error, cleaned.
+func (a *App) ServerStderr(name string) string { return "" }
+
+// ServerFrames gives the newest messages on the wire, oldest first.
+func (a *App) ServerFrames(name string) []Frame { return nil }
+
+// StartServer starts a server that was reviewed and waits for it, within ctx.
+func (a *App) StartServer(ctx context.Context, name string) error { return errNotYet }
+
+// RestartServer ends a server's connections and starts it again; calls in flight end as
+// unknown. It waits for the start, within ctx.
+func (a *App) RestartServer(ctx context.Context, name string) error { return errNotYet }
+
+// StopServer ends a server's connections; it starts again when it is needed.
+func (a *App) StopServer(ctx context.Context, name string) error { return errNotYet }
+
+// SetToolEnabled switches a tool on or off for every conversation that says nothing else.
+func (a *App) SetToolEnabled(ctx context.Context, server, tool string, on bool) error {
+	return errNotYet
+}
+
+// SetToolReadOnly marks a tool, as it is defined now, as one that changes nothing.
+func (a *App) SetToolReadOnly(ctx context.Context, server, tool string, on bool) error {
+	return errNotYet
+}
+
+// SetToolTwice makes approvals of a tool ask for its name to be typed, or no longer.
+func (a *App) SetToolTwice(ctx context.Context, server, tool string, on bool) error {
+	return errNotYet
+}
+
+// ToolTwice says whether an approval of this tool asks for its name to be typed. It
+// answers at once.
+func (a *App) ToolTwice(server, tool string) bool { return false }

@@ -1,0 +1,156 @@
+// Package place says what the window and its places promise each other. A place is what the large part of the window
+// shows: a chat, the waiting list, the servers, the audit, the settings. The window (ui/shell) makes each once, switches
+// between them and closes them; a place knows the window through Deps alone.
+package place
+
+import (
+	"context"
+
+	"fyne.io/fyne/v2"
+
+	"steward/app"
+)
+
+// Names of the places, as Deps.Open takes them.
+const (
+	Chat     = "chat"     // argument: the id of a conversation, "" for a new one
+	Waiting  = "waiting"  // argument: the id of an item, or ""
+	Servers  = "servers"  // argument: a server's name, or ""
+	Audit    = "audit"    // argument: the number of a record, or ""
+	Settings = "settings" // argument: a section, or ""
+)
+
+// Place is one place. All methods are called on Fyne's goroutine.
+type Place interface {
+	// Canvas is what the window shows. It is asked for often and gives the same object each time.
+	Canvas() fyne.CanvasObject
+	// Goto shows what argument names; what is "" or unknown leaves the place as it is. It is called before Shown, and
+	// also while the place is shown.
+	Goto(argument string)
+	// Shown says that the place is seen from now on, Hidden that it is not: it need not draw then. Both are told once
+	// for each change.
+	Shown()
+	Hidden()
+	// Commands are what the place offers to the keyboard and the command palette while it is shown.
+	Commands() []Command
+	// Close gives back what the place holds. It must not wait; work begun with Deps.Go is ended by the window.
+	Close()
+}
+
+// PromptUser is a place that can put a server's prompt to use: the chat. The command palette asks for it.
+type PromptUser interface {
+	UsePrompt(server, name string)
+}
+
+// ToolShower is a place that can show one tool of a server: the servers. The command palette asks for it.
+type ToolShower interface {
+	ShowTool(server, tool string)
+}
+
+// Keys of app.Preference that the window and its places share.
+const (
+	PreferTheme    = "appearance.theme"    // see Deps.SetTheme
+	PreferLanguage = "appearance.language" // see Deps.SetLanguage
+	PreferScale    = "appearance.scale"    // "1", "1.25", …: used from the next start on; empty is the system's
+)
+
+// Command is something a person can do by a key or through the command palette.
+type Command struct {
+	ID       string        // unique, dotted by place: "chat.branch"
+	TitleKey string        // translation key; "" keeps the command out of the palette
+	Shortcut fyne.Shortcut // nil: none; else a *desktop.CustomShortcut or one of Fyne's own
+	Enabled  func() bool   // nil: always; asked on Fyne's goroutine
+	Do       func()        // called on Fyne's goroutine
+}
+
+// Deps is what the window gives a place. Every function is set.
+type Deps struct {
+	App *app.App
+
+	// Do runs f on Fyne's goroutine, at most 30 times a second for all that was asked in between, in order. It never
+	// blocks and may be called from any goroutine. Once the window closes, f is dropped.
+	Do func(f func())
+
+	// Go runs f on a goroutine of the window's: ctx ends when the window closes, which then waits for f within bounds.
+	// It may be called from any goroutine. Once the window closes, f is not begun. A panic in f ends f alone and is
+	// told to the person.
+	Go func(f func(ctx context.Context))
+
+	// Layer shows what lies over the places.
+	Layer Layer
+
+	// Open shows a place; see the names above for its argument. Fyne's goroutine. A place that does not exist is
+	// ignored.
+	Open func(name, argument string)
+
+	// Showing tells the window what the place named name shows now, in the words of Open, when it came to that by
+	// itself: the side bar marks it, and it is what the next start opens. Fyne's goroutine.
+	Showing func(name, argument string)
+
+	// Shortcut runs the command that has this shortcut, and reports whether there is one that may run now. Widgets that
+	// take the keyboard hand on shortcuts they do not know, and Escape (a *desktop.CustomShortcut without modifiers)
+	// where they have no use for it: that closes what lies over the places. Fyne's goroutine.
+	Shortcut func(s fyne.Shortcut) bool
+
+	// SetTheme and SetLanguage use and remember a choice: one of theme.FollowSystem, AlwaysLight, AlwaysDark; one of
+	// language.FollowSystem and assets.Languages, which is seen from the next start on. Fyne's goroutine.
+	SetTheme    func(choice string)
+	SetLanguage func(choice string)
+
+	// Window is the window, for Fyne's file dialogs and the focus. Fyne's goroutine.
+	Window func() fyne.Window
+}
+
+// Layer shows things over the places without taking the keyboard, except Dialog. Fyne's goroutine.
+type Layer interface {
+	// Popup shows content with its upper left corner at a position of the window, moved so that it fits in. It does not
+	// take the focus. A tap elsewhere, Escape that nothing else used, or close ends it; onClose (may be nil) is told
+	// once, whatever ended it. A second popup closes the first.
+	Popup(content fyne.CanvasObject, at fyne.Position, onClose func()) (close func())
+
+	// Menu shows a menu that the keyboard can use, at a position of the window. The focus goes back afterwards.
+	Menu(items []MenuItem, at fyne.Position)
+
+	// Toast shows a sentence for a few seconds at the foot of the window. The text may be foreign; it is shown plain.
+	Toast(text string)
+
+	// Offer is a toast with a button. It stays for ten seconds; ended (may be nil) is told once when it is gone without
+	// the button having been used.
+	Offer(text, button string, do, ended func())
+
+	// Dialog shows content in the middle of the window, over everything, and keeps the keyboard inside until it is
+	// closed. Escape closes it. onClose may be nil.
+	Dialog(content fyne.CanvasObject, onClose func()) (close func())
+
+	// Ask shows a question with buttons and calls the chosen one's Do. Escape is the first button, which also has the
+	// focus: make it the harmless one.
+	Ask(title, body string, buttons ...Button)
+}
+
+// Look is how much a button or menu item draws the eye.
+type Look uint8
+
+// Looks.
+const (
+	Plain Look = iota
+	Strong
+	Dangerous
+)
+
+// Button is one answer of Layer.Ask. Label is in the person's language already; Do may be nil.
+type Button struct {
+	Label string
+	Look  Look
+	Do    func()
+}
+
+// MenuItem is one line of a menu; one without a label is a rule. The label is in the person's language already.
+type MenuItem struct {
+	Label    string
+	Icon     string // name for theme.Icon; "": none
+	Shortcut string // as it is shown; "": none
+	Look     Look
+	Checked  bool
+	Disabled bool
+	Do       func()
+}
