@@ -128,14 +128,8 @@ func TestLoadsNobodyWaitsForAreCancelled(t *testing.T) {
 
 func TestAFailedLoadIsToldAndTriedAgain(t *testing.T) {
 	l := newLoop()
-<<<<<<< HEAD
 	broken, got := true, 0
 	p := NewPager(func(ctx context.Context, from, count int) ([]int, error) {
-=======
-	broken, tries, got := true, 0, 0
-	p := NewPager(func(ctx context.Context, from, count int) ([]int, error) {
-		tries++
->>>>>>> shell
 		if broken {
 			return nil, errors.New("the journal cannot be read")
 		}
@@ -148,13 +142,8 @@ func TestAFailedLoadIsToldAndTriedAgain(t *testing.T) {
 	p.Visible(0, 20)
 	l.next(t)
 	p.Visible(1, 21)
-<<<<<<< HEAD
 	if len(told) != 1 || len(p.running) != 0 {
 		t.Fatalf("%d errors told, %d loads tried again at once", len(told), len(p.running))
-=======
-	if len(told) != 1 || tries != 1 {
-		t.Fatalf("%d errors told of %d tries", len(told), tries)
->>>>>>> shell
 	}
 	broken = false
 	p.Retry()
