@@ -112,8 +112,9 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	a.gate = consent.New(consent.Options{
 		Store: a.db, Journal: a.journal, Bus: a.bus, Policy: policy, Redact: redact.Redact, Now: a.o.Now,
 		Listed:   func(string) bool { return list.source != sourceFolder },
-		Sampling: func(string) bool { return true }, // the policy decides
+		Sampling: func(server string) bool { return maySample(list, policy, server) },
 		Sample:   chat.NewSampler(a.modelFor),
+		Model:    a.modelName,
 		OpenURL:  opener.Open,
 	})
 	if a.workDir, err = os.MkdirTemp("", "steward-"); err != nil {
@@ -127,8 +128,14 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a.servers = &servers{
 		list: list, host: a.host, journal: a.journal, tell: a.board.publish, expand: a.secrets.Expand, learn: redact.Learn, roots: roots,
-		limits: limits{tool: a.toolTimeout()}, env: os.LookupEnv,
+		limits: a.limits(), sampling: func(server string) bool { return maySample(list, policy, server) }, env: os.LookupEnv,
 		ctx: run, stop: stop, entries: map[string]*serverEntry{}, slow: map[string]bool{}, told: map[string]string{},
+	}
+	if list.source == sourceFolder {
+		a.servers.reviewed = func(ctx context.Context, c config.Server) (reviewState, error) {
+			state, _, err := configReviewed(ctx, a.db, c)
+			return state, err
+		}
 	}
 	a.tellProblems(list)
 	a.engine = chat.New(chat.Options{
@@ -159,8 +166,9 @@ func (a *App) Listen(on func(event.Event)) (cancel func()) {
 }
 
 // Start begins to start the named servers, or all, so that they are ready sooner than
-// the first call that needs them. It returns at once.
-func (a *App) Start(names ...string) { a.servers.start(names...) }
+// the first call that needs them; those that a person has not reviewed as they are
+// configured now are not started, and a notice says so. It returns at once.
+func (a *App) Start(ctx context.Context, names ...string) { a.servers.startReviewed(ctx, names...) }
 
 // Close ends the turn's servers, writes what is queued and gives the folder back. It may
 // be called on a half-open App and is bounded by ctx.
@@ -233,6 +241,24 @@ func (a *App) tellProblems(list serverList) {
 	for _, p := range list.problems {
 		a.notice("servers_file", p.Server, p.String())
 	}
+}
+
+// maySample says whether a server is told that it may ask for the model: where its entry
+// says so, or where somebody answers such requests in this run. Who answers is the policy's
+// matter; asked by a server that may not, the gate refuses and records it.
+func maySample(list serverList, p Policy, server string) bool {
+	c, _ := config.Find(list.servers, server)
+	return c.Sampling || p.Sampling != consent.Deny
+}
+
+// limits are those of servers whose entry sets none. A start time that is the default is
+// left to the host, which gives programs that download first longer.
+func (a *App) limits() limits {
+	l := limits{tool: a.toolTimeout()}
+	if s := a.settings.StartTimeout; s != config.DefaultSettings().StartTimeout {
+		l.start = s
+	}
+	return l
 }
 
 func (a *App) toolTimeout() time.Duration {

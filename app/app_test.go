@@ -60,8 +60,10 @@ func TestWhatIsLearntAsASecret(t *testing.T) {
 	t.Parallel()
 	var learnt []string
 	s := &servers{ctx: context.Background(), tell: func(event.Event) {}, env: func(string) (string, bool) { return "", false },
-		learn:  func(_, v string) { learnt = append(learnt, v) },
-		expand: func(_ context.Context, text string) (string, error) { return strings.ReplaceAll(text, "${secret:X}", "from-the-keyring"), nil },
+		learn: func(_, v string) { learnt = append(learnt, v) },
+		expand: func(_ context.Context, text string) (string, error) {
+			return strings.ReplaceAll(text, "${secret:X}", "from-the-keyring"), nil
+		},
 	}
 	cfg, err := s.resolve(config.Server{
 		Name: "s", Transport: config.Stdio, Command: "x", Args: []string{"--api-key=SENTINEL-arg-1", "--token", "SENTINEL-arg-2", "--mode", "fast-and-loose", "-v"},
@@ -230,5 +232,22 @@ func TestCommandLinesCanBeRead(t *testing.T) {
 	got := commandLine(config.Server{Command: "srv", Args: []string{"plain", "two words", "", `a"b`}})
 	if want := `srv plain "two words" "" "a\"b"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// A start time that somebody has set reaches the servers; the default is left to the host,
+// which gives programs that download first longer.
+func TestStartTimeOfTheSettings(t *testing.T) {
+	t.Parallel()
+	a := &App{settings: config.DefaultSettings()}
+	if l := a.limits(); l.start != 0 {
+		t.Errorf("the default is imposed on every server: %s", l.start)
+	}
+	a.settings.StartTimeout = 7 * time.Second
+	s := &servers{ctx: context.Background(), tell: func(event.Event) {}, learn: func(_, _ string) {}, limits: a.limits()}
+	for _, tc := range []struct{ own, want time.Duration }{{0, 7 * time.Second}, {time.Second, time.Second}} {
+		if cfg, err := s.resolve(config.Server{Name: "n", Command: "x", StartTimeout: tc.own}); err != nil || cfg.StartTimeout != tc.want {
+			t.Errorf("an entry's %s gives %s, %v", tc.own, cfg.StartTimeout, err)
+		}
 	}
 }

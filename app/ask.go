@@ -24,7 +24,7 @@ type Turn = chat.Running
 // it could not begin: no such conversation, a file that cannot be attached, nothing to
 // store it in. ctx bounds the beginning alone; the turn goes on until it ends or is stopped.
 func (a *App) Ask(ctx context.Context, q Question) (*Turn, error) {
-	t := chat.Turn{Conversation: a.o.Conversation, Text: q.Text, MaxRounds: a.maxRounds(), ToolTimeout: a.toolTimeout()}
+	t := chat.Turn{Conversation: a.o.Conversation, Text: q.Text, MaxRounds: a.maxRounds(), ToolTimeout: a.o.ToolTimeout}
 	for _, path := range q.Attach {
 		f, err := chat.ReadFile(path)
 		if err != nil {
@@ -44,6 +44,15 @@ func (a *App) maxRounds() int {
 
 func (a *App) modelFor(ctx context.Context, _ string) (*llm.Client, string, error) {
 	return a.model.get(ctx)
+}
+
+// modelName is the model of this run; empty where there is none.
+func (a *App) modelName(ctx context.Context, _ string) string {
+	_, name, err := a.model.get(ctx)
+	if err != nil {
+		return "" // whoever asks it then hears why
+	}
+	return name
 }
 
 // connections are what a turn may use now. The first request of a run waits for servers

@@ -12,12 +12,12 @@ import (
 type Outcome = consent.Outcome
 
 // Call makes one tool call by hand: same consent, same record, no model. It starts the
-// server if need be and waits for it. The error says that no call could be proposed
-// (no such server or tool, unusable arguments) or that the record could not be written;
+// server if need be, and if it was reviewed, and waits for it. The error says that no call
+// could be proposed (no such server or tool, not reviewed, unusable arguments) or that the record could not be written;
 // with a cancelled ctx the call ends as cancelled.
 func (a *App) Call(ctx context.Context, server, tool, arguments string) (Outcome, error) {
 	a.board.release()
-	conn, err := a.servers.one(ctx, server)
+	conn, err := a.servers.oneReviewed(ctx, server)
 	if err != nil {
 		return Outcome{}, err
 	}

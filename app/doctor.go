@@ -115,7 +115,7 @@ func (a *App) configCheck(c config.Server) Check {
 
 func found(c config.Server) string {
 	if c.Command == "" {
-		return "It is reached at " + reveal(c.URL) + "."
+		return "It is reached at " + reveal(masked(c)(c.URL)) + "."
 	}
 	return "The program " + reveal(c.Command) + " was found."
 }

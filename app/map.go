@@ -3,14 +3,12 @@ package app
 import (
 	"fmt"
 	"maps"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
 
 	"steward/app/config"
 	"steward/app/event"
-	"steward/app/secrets"
 	"steward/mcphost"
 )
 
@@ -31,9 +29,7 @@ func (s *servers) resolve(c config.Server) (mcphost.ServerConfig, error) {
 	cfg := mcphost.ServerConfig{
 		ID: c.Name, Command: x.Command, Cwd: x.Cwd, Transport: x.Transport, AllowHTTP: x.AllowHTTP, Hash: c.Hash(),
 		StartTimeout: x.StartTimeout, ToolTimeout: x.ToolTimeout,
-		// Whether a server is answered is the person's policy; the capability is declared so
-		// that a refusal is seen and recorded.
-		Sampling: true,
+		Sampling: s.sampling == nil || s.sampling(c.Name),
 		Roots:    unique(slices.Concat(x.Roots, s.roots)),
 	}
 	if cfg.StartTimeout == 0 {
@@ -52,8 +48,8 @@ func (s *servers) resolve(c config.Server) (mcphost.ServerConfig, error) {
 		return cfg, err
 	}
 	cfg.URL, err = s.secret(c.Name, x.URL)
-	s.learnURL(c.Name, cfg.URL)
-	s.learnArgs(c.Name, cfg.Args)
+	learnURL(s.learn, c.Name, cfg.URL)
+	learnArgs(s.learn, c.Name, cfg.Args)
 	return cfg, err
 }
 
@@ -95,57 +91,6 @@ func (s *servers) secretMap(server, what string, in map[string]string) (map[stri
 		out[k] = v
 	}
 	return out, nil
-}
-
-// learnURL marks user information and query values that look like secrets.
-func (s *servers) learnURL(server, address string) {
-	u, err := url.Parse(address)
-	if err != nil || address == "" {
-		return // the host will say what is wrong with it
-	}
-	if p, ok := u.User.Password(); ok {
-		s.learn(server+" url", p)
-	}
-	for k, vs := range u.Query() {
-		for _, v := range vs {
-			if isSecret(k, v) {
-				s.learn(server+" url "+k, v)
-			}
-		}
-	}
-}
-
-// learnArgs marks the values of options such as --api-key=… and --token ….
-func (s *servers) learnArgs(server string, list []string) {
-	for i, a := range list {
-		name, v, joined := strings.Cut(a, "=")
-		switch {
-		case strings.HasPrefix(a, "-") && joined && isSecret(name, v):
-			s.learn(server+" argument", v)
-		case strings.HasPrefix(a, "-") && !joined && i+1 < len(list) && !strings.HasPrefix(list[i+1], "-") && isSecret(a, list[i+1]):
-			s.learn(server+" argument", list[i+1])
-		case secrets.LooksSecret(a):
-			s.learn(server+" argument", a)
-		}
-	}
-}
-
-// isSecret says whether a value under this name is to be redacted from now on. It errs on
-// the side of redacting: a value that is none is only replaced in the record and on screen.
-func isSecret(name, value string) bool {
-	if secrets.SecretName(name) || secrets.LooksSecret(value) {
-		return true
-	}
-	if len(value) < 12 {
-		return false // short values stand in ordinary text as well
-	}
-	name = strings.ToLower(name)
-	for _, part := range []string{"key", "pass", "auth", "secret", "token", "credential", "session", "cookie", "private", "signature"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
 }
 
 func unique(in []string) []string {

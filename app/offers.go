@@ -58,8 +58,8 @@ type Resource struct {
 	Server      string          `json:"server"`
 }
 
-// Tools lists the tools of every server that starts, those the model does not see
-// included. It waits for servers that are starting.
+// Tools lists the tools of every server that was reviewed and starts, those the model does
+// not see included. It waits for servers that are starting.
 func (a *App) Tools(ctx context.Context) ([]Tool, error) {
 	out := []Tool{}
 	for _, conn := range a.everyReady(ctx) {
@@ -134,10 +134,11 @@ func (a *App) Resources(ctx context.Context) ([]Resource, error) {
 	return out, ctx.Err()
 }
 
-// everyReady starts all servers, waits for them and returns those that can be used.
+// everyReady starts all servers that were reviewed, waits for them and returns those that
+// can be used.
 func (a *App) everyReady(ctx context.Context) []*mcphost.Connection {
 	a.board.release()
-	a.servers.start()
+	a.servers.startReviewed(ctx)
 	a.servers.wait(ctx, serverWait)
 	return a.servers.ready()
 }

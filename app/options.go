@@ -65,13 +65,6 @@ type Hooks struct {
 // DemoServerName is the built-in demo server's name.
 const DemoServerName = "demo"
 
-func (o Options) now() func() time.Time {
-	if o.Now == nil {
-		return time.Now
-	}
-	return o.Now
-}
-
 // dataDir is the folder as an absolute path, so that messages can be acted on.
 func dataDir(dir string) (string, error) {
 	if dir == "" {

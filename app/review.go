@@ -108,8 +108,8 @@ func (r *Reader) Journal() *journal.Journal { return r.journal }
 type ServerRow struct {
 	Server    string     `json:"server"`
 	Transport string     `json:"transport"`
-	Command   string     `json:"command"` // with its arguments, as written; "" for HTTP
-	URL       string     `json:"url"`
+	Command   string     `json:"command"` // with its arguments, secrets left out; "" for HTTP
+	URL       string     `json:"url"`     // secrets left out
 	Disabled  bool       `json:"disabled"`
 	Source    string     `json:"source"`   // file, folder or built-in
 	Reviewed  bool       `json:"reviewed"` // as far as can be told without starting it
@@ -121,7 +121,7 @@ type ServerRow struct {
 func (r *Reader) Servers(ctx context.Context) ([]ServerRow, error) {
 	out := []ServerRow{}
 	for _, c := range r.list.servers {
-		row := ServerRow{Server: c.Name, Transport: c.Transport, Command: commandLine(c), URL: c.URL, Disabled: c.Disabled, Source: r.list.source}
+		row := ServerRow{Server: c.Name, Transport: c.Transport, Command: commandLine(c), URL: masked(c)(c.URL), Disabled: c.Disabled, Source: r.list.source}
 		if err := r.reviewed(ctx, c, &row); err != nil {
 			return nil, err
 		}
@@ -149,17 +149,30 @@ func (r *Reader) reviewed(ctx context.Context, c config.Server, row *ServerRow) 
 	if r.db == nil {
 		return nil
 	}
-	pins, err := r.db.Pins(ctx, c.Name)
+	state, at, err := configReviewed(ctx, r.db, c)
+	if state == reviewedNow {
+		row.Reviewed, row.At = true, &at
+	}
+	return err
+}
+
+// configReviewed tells whether a person has reviewed a server as it is configured now, and
+// when. What it offers can only be told once it runs.
+func configReviewed(ctx context.Context, db *storage.DB, c config.Server) (state reviewState, at time.Time, err error) {
+	pins, err := db.Pins(ctx, c.Name)
 	if err != nil {
-		return err
+		return reviewedNever, at, err
 	}
 	for _, p := range pins {
-		if p.Kind == "server" && p.Hash == c.Hash() {
-			at := p.Reviewed
-			row.Reviewed, row.At = true, &at
+		switch {
+		case p.Kind != "server":
+		case p.Hash == c.Hash():
+			return reviewedNow, p.Reviewed, nil
+		default:
+			state = reviewedOther
 		}
 	}
-	return nil
+	return state, at, nil
 }
 
 func commandLine(c config.Server) string {
@@ -167,7 +180,7 @@ func commandLine(c config.Server) string {
 	for _, a := range c.Args {
 		s += " " + quoteArg(a)
 	}
-	return reveal(s)
+	return reveal(masked(c)(s))
 }
 
 func quoteArg(a string) string {

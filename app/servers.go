@@ -72,9 +72,14 @@ type servers struct {
 	tell    func(event.Event)
 	expand  func(ctx context.Context, text string) (string, error) // ${secret:NAME}
 	learn   func(label, value string)
-	roots   []string
-	limits  limits
-	env     func(string) (string, bool)
+	// reviewed says of the folder's own servers whether this one may start by itself:
+	// as it is configured now, a person has reviewed it. Nil: all may.
+	reviewed func(ctx context.Context, c config.Server) (reviewState, error)
+	roots    []string
+	limits   limits
+	// sampling says which servers are told that they may ask for the model. Nil: all.
+	sampling func(server string) bool
+	env      func(string) (string, bool)
 
 	ctx  context.Context
 	stop context.CancelFunc
@@ -97,8 +102,57 @@ type serverEntry struct {
 	err    error
 }
 
-// start begins to start the named servers, or all that are not disabled. It returns at
-// once and may be called again.
+// reviewState says how a server's configuration stands to what a person has reviewed.
+type reviewState int
+
+const (
+	reviewedNever reviewState = iota
+	reviewedOther             // it was reviewed, with another configuration
+	reviewedNow
+)
+
+// startReviewed begins to start those of the named servers, or of all, that a person has
+// reviewed as they are configured now. A program that nobody has looked at is not run
+// because somebody asked a model something; it is told instead. It may be called again.
+func (s *servers) startReviewed(ctx context.Context, names ...string) {
+	for _, c := range s.list.servers {
+		if c.Disabled || !named(names, c.Name) {
+			continue
+		}
+		if err := s.mayStart(ctx, c); err != nil {
+			if s.firstTime(c.Name, err.Error()) {
+				s.tell(event.Notice{Kind: "server_unreviewed", Server: c.Name, Message: err.Error()})
+			}
+			continue
+		}
+		s.start(c.Name)
+	}
+}
+
+// mayStart says why a server is not started without its being asked for by name: a
+// sentence with what to do.
+func (s *servers) mayStart(ctx context.Context, c config.Server) error {
+	if s.reviewed == nil {
+		return nil
+	}
+	state, err := s.reviewed(ctx, c)
+	name := reveal(c.Name)
+	why := "nobody has reviewed it yet"
+	switch {
+	case err != nil:
+		why = "it cannot be told whether it was reviewed (" + err.Error() + ")"
+	case state == reviewedNow:
+		return nil
+	case state == reviewedOther:
+		why = "its settings have changed since it was reviewed"
+	}
+	return &Message{Key: "server_unreviewed", Args: args("server", name, "detail",
+		fmt.Sprintf("The server %s was not started, because %s. Read what it runs and offers with: steward servers review %s; then: steward servers trust %s", name, why, quoteArg(name), quoteArg(name)))}
+}
+
+// start begins to start the named servers, or all that are not disabled, reviewed or not:
+// for what a person has asked by name, and for looking at servers. It returns at once and
+// may be called again.
 func (s *servers) start(names ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -265,8 +319,18 @@ func (s *servers) ready() []*mcphost.Connection {
 	return out
 }
 
-// one starts a server and waits for it, for as long as its own start may take. The
-// error says what is wrong or which names there are.
+// oneReviewed is one for a server that is to be used, not looked at.
+func (s *servers) oneReviewed(ctx context.Context, name string) (*mcphost.Connection, error) {
+	if c, ok := config.Find(s.list.servers, name); ok && !c.Disabled {
+		if err := s.mayStart(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	return s.one(ctx, name)
+}
+
+// one starts a server, reviewed or not, and waits for it, for as long as its own start may
+// take. The error says what is wrong or which names there are.
 func (s *servers) one(ctx context.Context, name string) (*mcphost.Connection, error) {
 	c, ok := config.Find(s.list.servers, name)
 	if !ok {

@@ -9,6 +9,10 @@ import (
 // maxCalls bounds the tool calls of one answer.
 const maxCalls = 512
 
+// pieceCost counts a piece that says nothing, so that no endpoint can send such
+// pieces for ever.
+const pieceCost = 16
+
 // callDelta is a piece of a tool call as an endpoint streams it.
 type callDelta struct {
 	index     int
@@ -33,7 +37,8 @@ type building struct {
 type assembler struct {
 	known   map[string]bool // names of the tools offered
 	calls   []*building
-	dropped int      // calls beyond maxCalls, or with arguments and no name
+	dropped int      // pieces of calls beyond maxCalls, or calls with arguments and no name
+	size    int      // what all pieces cost, in bytes
 	twice   []string // names that stand in one object twice, in words
 }
 
@@ -47,6 +52,7 @@ func newAssembler(tools []Tool) *assembler {
 
 // add takes the next piece.
 func (a *assembler) add(d callDelta) {
+	a.size += pieceCost + len(d.id) + len(d.name) + len(d.arguments)
 	if a.repeated(d) {
 		return
 	}

@@ -381,7 +381,7 @@ func (c *chunkReader) writeCall(out []byte, p *callPart) []byte {
 			args = appendQuoted(nil, string(args))
 		}
 	}
-	if len(args) > 0 {
+	if len(args) > 0 && p.index >= 0 && p.index < maxCalls { // which bounds what is held
 		if c.heldArguments == nil {
 			c.heldArguments = map[int][]byte{}
 		}

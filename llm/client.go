@@ -81,9 +81,6 @@ func (c *Client) Close() {
 	}
 }
 
-// BaseURL is the endpoint's address as it is used.
-func (c *Client) BaseURL() string { return c.base.String() }
-
 // exchange prepares one request below the base URL.
 func (c *Client) exchange(path string, body []byte, tools []Tool) (*exchange, *Error) {
 	x := &exchange{url: at(c.base, path), body: body, tools: tools, now: c.options.Now, alive: func() {}, first: func() {}}

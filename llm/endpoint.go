@@ -37,14 +37,14 @@ func parseBase(raw string) (*url.URL, *Error) {
 		return nil, wrong("The base URL of the model endpoint cannot be read. It should look like https://host/v1.")
 	}
 	if u.User != nil {
-		return nil, wrong("The base URL of the model endpoint holds a user name or password (" + u.Redacted() + "). Remove it and store the key in the settings.")
+		return nil, wrong("The base URL of the model endpoint holds a user name or password (" + where(u) + "). Remove it and store the key in the settings.")
 	}
 	u.Scheme = strings.ToLower(u.Scheme)
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return nil, wrong("The base URL of the model endpoint starts with " + u.Scheme + "://; only https:// and http:// can be used.")
 	}
 	if u.Hostname() == "" {
-		return nil, wrong("The base URL " + text + " names no host. It should look like https://host/v1.")
+		return nil, wrong("The base URL of the model endpoint names no host. It should look like https://host/v1.")
 	}
 	u.Fragment, u.RawFragment = "", ""
 	path := strings.TrimRight(u.EscapedPath(), "/")
@@ -63,7 +63,7 @@ func parseBase(raw string) (*url.URL, *Error) {
 		}
 	}
 	if u.Path, err = url.PathUnescape(path); err != nil {
-		return nil, wrong("The path in the base URL " + text + " cannot be read.")
+		return nil, wrong("The path in the base URL of " + where(u) + " cannot be read.")
 	}
 	u.RawPath = path
 	return u, nil

@@ -101,7 +101,7 @@ func readFailure(status int, body []byte) failure {
 	if e := member(value, "error"); len(e) > 0 && e[0] == '{' {
 		inner = e
 	} else if len(e) > 0 && e[0] == '"' {
-		f.message = unquote(e)
+		f.message = firstLines(unquote(e))
 	}
 	f.readObject(inner)
 	if f.message == "" {

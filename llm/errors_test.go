@@ -215,8 +215,8 @@ func TestBaseURL(t *testing.T) {
 			t.Errorf("%s: %v", in, err)
 			continue
 		}
-		if c.BaseURL() != want {
-			t.Errorf("%s: %s, want %s", in, c.BaseURL(), want)
+		if c.base.String() != want {
+			t.Errorf("%s: %s, want %s", in, c.base, want)
 		}
 		c.Close()
 	}

@@ -130,16 +130,18 @@ func adaptations() []adaptation {
 	}
 }
 
-// adapt learns from a refusal. It returns what was learnt, or "" if the same
-// request would be refused again.
-func (c *Client) adapt(e *Error) string {
+// adapt learns from the refusal of a request that was written for used. It returns
+// what was learnt, perhaps by another request meanwhile, or "" if the same request
+// would be refused again.
+func (c *Client) adapt(used profile, e *Error) string {
 	if e.Status != 400 && e.Status != 422 && e.Status != 500 && e.Status != 404 || e.Kind == KindContext {
 		return ""
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, a := range adaptations() {
-		if a.refusal.MatchString(e.Body) && a.applies(&c.profile) {
+		if a.refusal.MatchString(e.Body) && a.applies(&used) {
+			a.applies(&c.profile)
 			return a.message
 		}
 	}

@@ -34,7 +34,7 @@ func body(model string, r Request, p profile) ([]byte, *Error) {
 		w.raw(`,"tools":[`)
 		for i, t := range r.Tools {
 			if !safe(t.Name) || len(t.Name) > maxName {
-				return nil, &Error{Kind: KindBadTool, Tool: t.Origin, Message: fmt.Sprintf("The tool %s cannot be offered: its name %q is not one endpoints take.", t.Origin, t.Name)}
+				return nil, &Error{Kind: KindBadTool, Tool: t.Origin, Message: fmt.Sprintf("The tool %s cannot be offered: its name %q is not one endpoints take. Disable this tool and send again.", t.Origin, t.Name)}
 			}
 			w.comma(i)
 			w.raw(`{"type":"function","function":{"name":`)

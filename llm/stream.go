@@ -12,7 +12,7 @@ import (
 	"github.com/sashabaranov/go-openai"
 )
 
-// maxAnswer bounds the text and reasoning of one answer, in bytes.
+// maxAnswer bounds the text, reasoning and tool calls of one answer, in bytes.
 const maxAnswer = 64 << 20
 
 // Stream sends a request and reports what comes of it. on is called in order
@@ -46,7 +46,7 @@ func (c *Client) Stream(ctx context.Context, r Request, on func(Event)) (Answer,
 		if a.consumed {
 			return a.answer, problem
 		}
-		if learnt := c.adapt(problem); learnt != "" {
+		if learnt := c.adapt(p, problem); learnt != "" {
 			on(Warning{Kind: "adapted", Message: learnt})
 			continue
 		}
@@ -131,7 +131,7 @@ func (a *attempt) read(stream *openai.ChatCompletionStream, w *watch) error {
 		for i := range chunk.Choices {
 			a.choice(&chunk.Choices[i], w)
 		}
-		if a.text.Len()+a.reasoning.Len() > maxAnswer {
+		if a.text.Len()+a.reasoning.Len()+a.calls.size > maxAnswer {
 			return &Error{Kind: KindProtocol, Message: fmt.Sprintf("The answer is longer than %d MB and was given up.", maxAnswer>>20)}
 		}
 	}
@@ -176,12 +176,13 @@ func (a *attempt) addReasoning(s string) {
 }
 
 func (a *attempt) setUsage(u *openai.Usage) {
-	n := Usage{Input: u.PromptTokens, Output: u.CompletionTokens, Total: cmp.Or(u.TotalTokens, u.PromptTokens+u.CompletionTokens)}
+	n := Usage{Input: max(0, u.PromptTokens), Output: max(0, u.CompletionTokens), Total: max(0, u.TotalTokens)}
+	n.Total = cmp.Or(n.Total, n.Input+n.Output)
 	if u.PromptTokensDetails != nil {
-		n.Cached = u.PromptTokensDetails.CachedTokens
+		n.Cached = max(0, u.PromptTokensDetails.CachedTokens)
 	}
 	if u.CompletionTokensDetails != nil {
-		n.Reasoning = u.CompletionTokensDetails.ReasoningTokens
+		n.Reasoning = max(0, u.CompletionTokensDetails.ReasoningTokens)
 	}
 	a.usage = &n
 }

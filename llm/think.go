@@ -17,6 +17,10 @@ var markers = [...]marker{
 
 const blank = " \t\r\n"
 
+// maxBlank is how many bytes of blanks are held back at most: a model that writes
+// them without end must not cost more with each of them.
+const maxBlank = 4 << 10
+
 // thinkSplitter separates reasoning from text. Only a mark at the very start of
 // the answer counts: later ones are text the model writes about. It does not
 // matter how the answer is cut into pieces.
@@ -65,7 +69,12 @@ func (s *thinkSplitter) step() bool {
 			s.held, s.mark.skip = rest[len(s.mark.skip):], ""
 			return true
 		}
-		if rest == "" || s.mark.skip != "" && strings.HasPrefix(s.mark.skip, rest) {
+		if rest == "" {
+			s.held = ""
+			return false
+		}
+		if s.mark.skip != "" && strings.HasPrefix(s.mark.skip, rest) {
+			s.held = rest
 			return false
 		}
 		s.state, s.held = splitText, ""
@@ -76,7 +85,7 @@ func (s *thinkSplitter) step() bool {
 
 func (s *thinkSplitter) start() bool {
 	rest := strings.TrimLeft(s.held, blank)
-	if rest == "" {
+	if rest == "" && len(s.held) <= maxBlank {
 		return false
 	}
 	wait := false
@@ -85,7 +94,7 @@ func (s *thinkSplitter) start() bool {
 			s.state, s.mark, s.held = splitInside, m, rest[len(m.open):]
 			return true
 		}
-		wait = wait || strings.HasPrefix(m.open, rest)
+		wait = wait || rest != "" && strings.HasPrefix(m.open, rest)
 	}
 	if !wait {
 		held := s.held
@@ -113,7 +122,11 @@ func (s *thinkSplitter) inside() bool {
 			break
 		}
 	}
-	if thought := strings.TrimRight(s.held[:keep], blank); thought != "" {
+	thought := strings.TrimRight(s.held[:keep], blank)
+	if s.began && keep-len(thought) > maxBlank {
+		thought = s.held[:keep]
+	}
+	if thought != "" {
 		s.reasoning(thought)
 		s.held, s.began = s.held[len(thought):], true
 	}

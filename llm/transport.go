@@ -133,7 +133,7 @@ func redirectTarget(resp *http.Response) string {
 	if err != nil {
 		return "another address"
 	}
-	return firstLines(u.Redacted())
+	return firstLines(where(u) + u.EscapedPath()) // a query may carry a key
 }
 
 // retryAfter reads Retry-After (RFC 9110 §10.2.3: seconds or a date) and

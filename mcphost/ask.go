@@ -36,7 +36,7 @@ func (c *Connection) answer(ctx context.Context, method string, params json.RawM
 		}
 	}()
 	switch method {
-	case "roots/list":
+	case rootsMethod:
 		return c.rootsResult(), nil
 	case "elicitation/create":
 		return c.elicit(ctx, params, calls)
@@ -125,6 +125,8 @@ func (c *Connection) elicit(ctx context.Context, params json.RawMessage, calls [
 		return elicitResult(ElicitAnswer{Action: "cancel"}), nil
 	case errors.Is(err, ErrNotAllowed):
 		return nil, &wire.Error{Code: codeRefused, Message: "elicitation is not allowed for this server"}
+	case errors.Is(err, ErrUnanswerable):
+		return nil, &wire.Error{Code: wire.CodeInvalidParams, Message: short(c.redact(err.Error()), 300)}
 	case err != nil:
 		c.note("warning", "", "a question of the server could not be asked: "+err.Error())
 		return elicitResult(ElicitAnswer{Action: "cancel"}), nil
@@ -179,14 +181,15 @@ func elicitResult(a ElicitAnswer) json.RawMessage {
 
 // sample puts a server's request to a model (MCP 2025-11-25, client/sampling).
 func (c *Connection) sample(ctx context.Context, params json.RawMessage, calls []*inflight) (json.RawMessage, error) {
-	if c.host.opts.Asker == nil || !c.cfg.Sampling {
-		return nil, &wire.Error{Code: wire.CodeMethodNotFound, Message: "sampling is not allowed for this server"}
+	undeclared := &wire.Error{Code: wire.CodeMethodNotFound, Message: "sampling is not allowed for this server"}
+	if c.host.opts.Asker == nil {
+		return nil, undeclared
 	}
 	r, err := readSampling(params)
 	if err != nil {
 		return nil, err
 	}
-	r.Server, r.Calls = c.cfg.ID, owners(calls)
+	r.Server, r.Calls, r.Undeclared = c.cfg.ID, owners(calls), !c.cfg.Sampling
 	cancelled := &wire.Error{Code: codeRefused, Message: "the request was cancelled"}
 	done, err := c.turn(ctx, calls)
 	if err != nil {
@@ -197,6 +200,8 @@ func (c *Connection) sample(ctx context.Context, params json.RawMessage, calls [
 	switch {
 	case ctx.Err() != nil:
 		return nil, cancelled
+	case r.Undeclared:
+		return nil, undeclared
 	case errors.Is(err, ErrNotAllowed):
 		return nil, &wire.Error{Code: codeRefused, Message: "the request for sampling was refused"}
 	case err != nil:

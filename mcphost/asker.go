@@ -6,6 +6,11 @@ import (
 	"errors"
 )
 
+// ErrUnanswerable is returned by an [Asker] for a question that no answer could
+// fit: a form that cannot be shown, an address that may not be opened. The
+// server gets -32602 (invalid params).
+var ErrUnanswerable = errors.New("the question cannot be answered")
+
 // ErrNotAllowed is returned by an [Asker] whose policy does not let a server
 // ask; the server gets a proper JSON-RPC error.
 var ErrNotAllowed = errors.New("this server is not allowed to ask for that")
@@ -50,7 +55,11 @@ type SamplingRequest struct {
 	Temperature *float64
 	Stop        []string
 	Hints       []string // names of models the server would like
-	Raw         json.RawMessage
+	// Undeclared says that this server was told it may not ask (ServerConfig.Sampling)
+	// and asks all the same. It is for the record: whatever is answered, the server gets
+	// an error.
+	Undeclared bool
+	Raw        json.RawMessage
 }
 
 // SamplingMessage is one message of a [SamplingRequest].

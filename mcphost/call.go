@@ -87,6 +87,9 @@ func (s *sender) Send(ctx context.Context, call door.Call) door.Reply {
 			return door.Reply{Withdrawn: sentence("Nothing was sent: " + err.Error()), Err: err, Redact: c.redact}
 		}
 		c.settleTools(ctx, l)
+		call.Paused(true) // no silence of the server's: it has not been asked yet
+		c.settleRoots(ctx, l)
+		call.Paused(false)
 		var spent atomic.Bool
 		once := call
 		once.Spend = func(exact []byte) error {

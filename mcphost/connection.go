@@ -75,6 +75,7 @@ type live struct {
 	changed chan struct{} // a list has changed
 	reading chan struct{} // held while lists are read
 	over    chan struct{} // closed when the session is no longer the current one
+	roots   *rootsWait
 }
 
 func newConnection(h *Host, key string, cfg ServerConfig) *Connection {

@@ -124,10 +124,10 @@ func (c *Connection) annotate(l *live, link session.Link, err error) error {
 // link makes a fresh way to the server, with the tap that reads it; old is the
 // transport of 2024-11-05.
 func (c *Connection) link(ctx context.Context, old bool) (*live, session.Link, error) {
-	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), stderr: func() string { return "" }}
+	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), roots: newRootsWait(), stderr: func() string { return "" }}
 	l.tap = wire.NewTap(wire.Options{
 		MaxFrame: MaxFrame, Now: c.now,
-		Handle: c.handle, Notify: c.notified, Noise: c.noised, Late: c.late,
+		Handle: c.handleOn(l.roots), Notify: c.notified, Noise: c.noised, Late: c.late,
 	})
 	if c.cfg.transport() != TransportStdio {
 		link, err := c.remoteLink(l.tap, old)

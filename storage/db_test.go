@@ -198,7 +198,10 @@ func TestEveryConnectionHasTheSettings(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			for _, s := range settings {
+			for _, s := range []struct {
+				name string
+				want int64
+			}{{"synchronous", 2}, {"busy_timeout", 5000}, {"foreign_keys", 1}, {"trusted_schema", 0}, {"cell_size_check", 1}, {"secure_delete", 1}, {"temp_store", 2}} {
 				var got int64
 				if err := conn.QueryRowContext(ctx, "PRAGMA "+s.name).Scan(&got); err != nil || got != s.want {
 					t.Errorf("%s: %s is %d, want %d (%v)", mode, s.name, got, s.want, err)

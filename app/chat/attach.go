@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -15,6 +16,7 @@ import (
 	"steward/app/clean"
 	"steward/app/consent"
 	"steward/app/journal"
+	"steward/app/secrets"
 	"steward/mcphost"
 )
 
@@ -58,7 +60,7 @@ func (a Attachment) inline() string {
 // Warning says what a person should know before the attachment is sent; empty
 // where there is nothing.
 func (a Attachment) Warning() string {
-	if consent.LooksSecret(a.Text) {
+	if secrets.LooksSecret(a.Text) {
 		return fmt.Sprintf("%s holds something that looks like a key or password; it goes to the model.", clean.Line(a.Name, 200))
 	}
 	return ""
@@ -67,18 +69,18 @@ func (a Attachment) Warning() string {
 // ReadFile makes an attachment of a text file or a picture (PNG, JPEG, GIF,
 // WebP). Anything else, and what is too large, is refused in a sentence.
 func ReadFile(path string) (Attachment, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return Attachment{}, fmt.Errorf("the file cannot be attached: %w", err)
-	}
-	defer func() { _ = f.Close() }() // only read
-	st, err := f.Stat()
+	st, err := os.Stat(path) // before opening: to open a named pipe waits for its writer
 	if err != nil {
 		return Attachment{}, fmt.Errorf("the file cannot be attached: %w", err)
 	}
 	if !st.Mode().IsRegular() {
 		return Attachment{}, fmt.Errorf("%s cannot be attached because it is not a plain file", path)
 	}
+	f, err := os.Open(path)
+	if err != nil {
+		return Attachment{}, fmt.Errorf("the file cannot be attached: %w", err)
+	}
+	defer func() { _ = f.Close() }() // only read
 	data, err := io.ReadAll(io.LimitReader(f, consent.MaxImage+1))
 	if err != nil {
 		return Attachment{}, fmt.Errorf("the file %s cannot be read: %w", path, err)
@@ -102,9 +104,15 @@ func fromBytes(name string, data []byte) (Attachment, error) {
 	return Attachment{Kind: KindFile, Name: name, MIMEType: "text/plain", Text: clean.Clean(string(data))}, nil
 }
 
-// AttachResource reads a resource of a server for a message. The reading is
-// recorded.
+// AttachResource reads a resource of a reviewed server for a message. The reading
+// is recorded.
 func (e *Engine) AttachResource(ctx context.Context, conversation string, conn *mcphost.Connection, uri string) (Attachment, error) {
+	switch why, err := e.o.Gate.Blocked(ctx, conn); {
+	case err != nil:
+		return Attachment{}, err
+	case why != "":
+		return Attachment{}, fmt.Errorf("nothing of the server %s can be attached: %s; review it first", conn.Server(), why)
+	}
 	start := e.o.Now()
 	res, err := conn.ReadResource(ctx, uri)
 	if noteErr := e.note(ctx, journal.KindResource, conversation, conn.Server(), uri, res.Raw, start, err); noteErr != nil {
@@ -131,11 +139,14 @@ func (e *Engine) AttachResource(ctx context.Context, conversation string, conn *
 	return a, nil
 }
 
-// AttachPrompt has a server fill in a prompt; the text comes back to be shown
+// AttachPrompt has a server fill in a reviewed prompt; the text comes back to be shown
 // before it is sent. Whatever roles the server gives its messages, they become
 // text of the person's own message: a server never speaks as the model or the
 // system. The request is recorded.
 func (e *Engine) AttachPrompt(ctx context.Context, conversation string, conn *mcphost.Connection, name string, args map[string]string) (Attachment, error) {
+	if err := e.reviewed(ctx, conn, name); err != nil {
+		return Attachment{}, err
+	}
 	start := e.o.Now()
 	res, err := conn.GetPrompt(ctx, name, args)
 	if noteErr := e.note(ctx, journal.KindPrompt, conversation, conn.Server(), name, res.Raw, start, err); noteErr != nil {
@@ -156,6 +167,23 @@ func (e *Engine) AttachPrompt(ctx context.Context, conversation string, conn *mc
 		parts = append(parts, text)
 	}
 	return Attachment{Kind: KindPrompt, Name: name, Server: conn.Server(), Text: Shorten(strings.Join(parts, "\n\n"), MaxFile)}, nil
+}
+
+// reviewed says why a prompt may not be filled in.
+func (e *Engine) reviewed(ctx context.Context, conn *mcphost.Connection, name string) error {
+	offered, err := conn.Prompts(ctx)
+	if err != nil {
+		return fmt.Errorf("the prompts of the server %s could not be read: %w", conn.Server(), err)
+	}
+	i := slices.IndexFunc(offered, func(p mcphost.Prompt) bool { return p.Name == name })
+	if i < 0 {
+		return fmt.Errorf("the server %s offers no prompt named %s", conn.Server(), clean.Reveal(name))
+	}
+	ok, err := e.o.Gate.PromptReviewed(ctx, conn, offered[i])
+	if err == nil && !ok {
+		err = fmt.Errorf("the prompt %s of the server %s is new or has changed; review it first", clean.Reveal(name), conn.Server())
+	}
+	return err
 }
 
 // note records something that needed no decision.

@@ -228,3 +228,18 @@ func TestPiecesCleanedAddUpToTheWholeCleaned(t *testing.T) {
 		}
 	}
 }
+
+func TestBlanksWithoutEndAreNotHeldBackForEver(t *testing.T) {
+	t.Parallel()
+	var c cleaner
+	shown := 0
+	for range 10 * maxHeld {
+		shown += len(c.push("\n"))
+		if len(c.held) > maxHeld+1 {
+			t.Fatalf("%d bytes are held back", len(c.held))
+		}
+	}
+	if shown == 0 {
+		t.Fatal("nothing was shown")
+	}
+}

@@ -138,10 +138,9 @@ func (e *Engine) Send(ctx context.Context, t Turn) (*Running, error) {
 		cancel(err)
 		return nil, err
 	}
-	if err := e.storeUser(ctx, &conv, t); err != nil {
-		e.release(r)
-		close(r.done)
+	if err := e.storeUser(ctx, t, &conv); err != nil {
 		cancel(err)
+		e.release(r)
 		return nil, err
 	}
 	go e.run(turnCtx, r, conv, t)
@@ -216,15 +215,24 @@ func (e *Engine) takeOver(ctx context.Context, r *Running) error {
 	}
 }
 
+// release ends r for everybody who waits for it; its result is set before.
 func (e *Engine) release(r *Running) {
 	e.mu.Lock()
 	delete(e.running, r.conversation)
 	e.mu.Unlock()
+	close(r.done)
 	e.all.Done()
 }
 
-// storeUser stores the message durably before anything is sent.
-func (e *Engine) storeUser(ctx context.Context, conv *storage.Conversation, t Turn) error {
+// storeUser stores the message durably before anything is sent. It reads the
+// conversation again: the turn before this one has written it meanwhile.
+func (e *Engine) storeUser(ctx context.Context, t Turn, conv *storage.Conversation) error {
+	if t.Conversation != "" {
+		var err error
+		if *conv, err = e.conversation(ctx, t); err != nil {
+			return err
+		}
+	}
 	msg := storage.Message{
 		ID: newID("m_"), Conversation: conv.ID, Role: storage.RoleUser, State: storage.StateComplete,
 		Text: t.Text, Time: e.o.Now().UTC(),
@@ -254,25 +262,16 @@ func (e *Engine) Running(conversation string) *Running {
 	return e.running[conversation]
 }
 
-// StopAll stops every turn and returns at once.
-func (e *Engine) StopAll() { e.endAll(consent.ErrStopped) }
-
 // Close ends every turn as interrupted by the program's end and waits for them.
 // Nothing can be sent afterwards.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	e.closed = true
-	e.mu.Unlock()
-	e.endAll(consent.ErrClosed)
-	e.all.Wait()
-}
-
-func (e *Engine) endAll(cause error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	for _, r := range e.running {
-		r.cancel(cause)
+		r.cancel(consent.ErrClosed)
 	}
+	e.mu.Unlock()
+	e.all.Wait()
 }
 
 func newID(prefix string) string {

@@ -57,6 +57,8 @@ type rigOptions struct {
 	script  scriptedmodel.Script
 	profile string
 	redact  func(string) string
+	// unlisted makes servers count as never reviewed.
+	unlisted bool
 }
 
 func newRig(t *testing.T, o rigOptions) *rig {
@@ -81,7 +83,7 @@ func newRig(t *testing.T, o rigOptions) *rig {
 	}
 	r.gate = consent.New(consent.Options{
 		Store: r.store, Journal: r.journal, Bus: r.bus, Policy: o.policy, Redact: o.redact,
-		Listed: func(string) bool { return true }, Sampling: func(string) bool { return true }, Sample: NewSampler(model),
+		Listed: func(string) bool { return !o.unlisted }, Sampling: func(string) bool { return true }, Sample: NewSampler(model),
 	})
 	r.host = mcphost.New(mcphost.Options{Asker: r.gate, Observe: r.gate.Observe, WorkDir: t.TempDir()})
 	r.engine = New(Options{

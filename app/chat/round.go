@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"steward/app/clean"
@@ -81,7 +82,7 @@ func (o *offers) add(e *Engine, conn *mcphost.Connection, tool mcphost.Tool) {
 		description = tool.Title
 	}
 	o.tools = append(o.tools, llm.Tool{
-		Name: name, Description: clean.Clean(e.o.Redact(description)), Schema: e.o.Gate.CleanJSON(tool.InputSchema),
+		Name: name, Description: clean.Clean(e.o.Redact(description)), Schema: e.o.Gate.CleanSchema(tool.InputSchema),
 		Origin: conn.Server() + "/" + tool.Name,
 	})
 }
@@ -127,7 +128,7 @@ func (t *turn) round(answer llm.Answer, o offers, last bool) *ending {
 	case len(failed) > 0:
 		return &ending{Failed, t.sentence(errors.Join(failed...))}
 	case last:
-		return &ending{Stopped, fmt.Sprintf("the limit of %d rounds for one turn was reached; send another message to go on", t.rounds)}
+		return &ending{Stopped, fmt.Sprintf("the limit of %s for one turn was reached; send another message to go on", rounds(t.rounds))}
 	}
 	if !broken {
 		t.broken = 0
@@ -137,6 +138,13 @@ func (t *turn) round(answer llm.Answer, o offers, last bool) *ending {
 		return &ending{Failed, fmt.Sprintf("the model made %d answers in a row whose tool calls could not be read", t.broken)}
 	}
 	return nil
+}
+
+func rounds(n int) string {
+	if n == 1 {
+		return "1 round"
+	}
+	return fmt.Sprintf("%d rounds", n)
 }
 
 // prepare gives every call its own id and finds what it names.
@@ -236,7 +244,7 @@ func (t *turn) execute(calls []*pending) {
 // refuse answers a call that cannot run, and records it.
 func (t *turn) refuse(p *pending) {
 	p.err = t.e.o.Gate.Refuse(t.log, t.conv.ID, p.stored.Name, p.stored.Arguments, t.model, p.refusal)
-	t.e.notice(t.conv.ID, "call_refused", p.stored.Server, clean.Clean(fmt.Sprintf("A call of %s was not executed. %s", p.stored.Name, p.refusal)))
+	t.e.notice(t.conv.ID, "call_refused", p.stored.Server, clean.Clean(fmt.Sprintf("A call of %s was not executed: %s", p.stored.Name, strings.TrimPrefix(p.refusal, "Not executed: "))))
 	t.storeResult(p)
 }
 

@@ -14,6 +14,10 @@ import (
 // storeEvery is how often a growing answer is stored.
 const storeEvery = 500 * time.Millisecond
 
+// maxHeld is how much of a text is held back at most, in bytes: a model that
+// writes blanks without end must not cost more with each of them.
+const maxHeld = 4 << 10
+
 // cleaner cleans a text that arrives in pieces, so that the pieces it gives add
 // up to the whole text cleaned. It holds back an end that the next piece could
 // change: blank space, and characters that work together with their neighbours.
@@ -22,6 +26,10 @@ type cleaner struct{ held string }
 func (c *cleaner) push(delta string) string {
 	c.held += delta
 	n := safeEnd(c.held)
+	if n == 0 && len(c.held) > maxHeld {
+		_, last := utf8.DecodeLastRuneInString(c.held)
+		n = len(c.held) - last
+	}
 	out := clean.Clean(c.held[:n])
 	c.held = c.held[n:]
 	return out

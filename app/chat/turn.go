@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"steward/app/consent"
 	"steward/app/event"
 	"steward/app/journal"
+	"steward/app/secrets"
 	"steward/llm"
 	"steward/storage"
 )
@@ -50,24 +52,34 @@ type ending struct{ state, err string }
 func (e *Engine) run(ctx context.Context, r *Running, conv storage.Conversation, in Turn) {
 	t := &turn{e: e, ctx: ctx, log: context.WithoutCancel(ctx), conv: conv, in: in, id: newID("t_"), made: map[string]int{}}
 	end := t.protected()
-	t.conv.Updated = e.o.Now().UTC()
-	t.conv.Model = t.model
-	final := t.conv
-	if err := e.o.Store.Write(t.log, func(tx *storage.Tx) error { return tx.PutConversation(final) }); err != nil {
-		end = ending{Failed, joinSentences(end.err, "the turn could not be stored: "+err.Error())}
+	if err := t.storeConversation(); err != nil {
+		end = ending{Failed, joinSentences(end.err, "the turn could not be stored: "+t.sentence(err))}
 	}
 	r.result = TurnResult{State: end.state, Error: end.err, Text: t.text, Conversation: conv.ID}
 	e.o.Bus.Publish(event.Turn{Conversation: conv.ID, State: end.state, Error: end.err})
 	r.cancel(nil)
 	e.release(r)
-	close(r.done)
+}
+
+// storeConversation notes when and with which model the turn went on. What else
+// stands in the conversation may have changed during the turn.
+func (t *turn) storeConversation() error {
+	conv, err := t.e.o.Store.Conversation(t.log, t.conv.ID)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil // deleted meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	conv.Updated, conv.Model = t.e.o.Now().UTC(), cmp.Or(t.model, conv.Model)
+	return t.e.o.Store.Write(t.log, func(tx *storage.Tx) error { return tx.PutConversation(conv) })
 }
 
 // protected keeps a fault in a turn from ending the program.
 func (t *turn) protected() (end ending) {
 	defer func() {
 		if p := recover(); p != nil {
-			t.e.notice(t.conv.ID, "internal", "", t.e.o.Redact(fmt.Sprintf("%v\n%s", p, debug.Stack())))
+			t.e.notice(t.conv.ID, "internal", "", clean.Clean(t.e.o.Redact(fmt.Sprintf("%v\n%s", p, debug.Stack()))))
 			end = ending{Failed, "the turn was ended by a fault in Steward; nothing further was sent"}
 		}
 	}()
@@ -114,7 +126,7 @@ func (t *turn) warn() {
 			t.e.notice(t.conv.ID, "secret", "", w)
 		}
 	}
-	if consent.LooksSecret(t.in.Text) {
+	if secrets.LooksSecret(t.in.Text) {
 		t.e.notice(t.conv.ID, "secret", "", "The message holds something that looks like a key or password; it goes to the model.")
 	}
 }
@@ -170,27 +182,19 @@ func (t *turn) ask(offers offers, system string) (llm.Answer, *ending) {
 		answer, err = t.request(offers, system)
 	}
 	switch {
+	case err == nil && len(answer.Calls) > 0:
+		return answer, nil // also when stopped just now: round gives each call its end
 	case t.ctx.Err() != nil:
 		end := t.stopped()
 		return answer, &end
 	case err != nil && answer.State == llm.StateInterrupted:
 		return answer, &ending{Interrupted, t.sentence(err)}
 	case err != nil:
-		return answer, &ending{Failed, t.explain(err)}
+		return answer, &ending{Failed, t.sentence(err)}
 	case answer.State != llm.StateFinished:
 		return answer, &ending{answer.State, "the answer broke off"}
 	}
 	return answer, nil
-}
-
-// explain adds what the person can do where the endpoint refuses one tool.
-func (t *turn) explain(err error) string {
-	var e *llm.Error
-	text := t.sentence(err)
-	if errors.As(err, &e) && e.Tool != "" {
-		text += " The endpoint refuses the tool " + clean.Reveal(e.Tool) + "; switch this tool off and send the message again."
-	}
-	return text
 }
 
 func (t *turn) isTight() bool {
@@ -229,9 +233,9 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 		msg.Model = answer.Model
 	}
 	t.text = clean.Clean(answer.Text)
-	if err == nil && len(answer.Calls) > 0 {
+	if err == nil && noteErr == nil && len(answer.Calls) > 0 {
 		t.messages = append(t.messages, msg) // stored with its calls by round
-		return answer, noteErr
+		return answer, nil
 	}
 	if err != nil && answer.Text == "" && answer.Reasoning == "" {
 		return answer, errors.Join(err, noteErr) // there is nothing to keep
@@ -310,7 +314,7 @@ func (v *viewer) on(e llm.Event) {
 	case llm.UsageEvent:
 		bus.Publish(event.Usage{Conversation: conv, Input: e.Input, Output: e.Output})
 	case llm.Retrying:
-		v.t.e.notice(conv, "retrying", "", fmt.Sprintf("The request to the model is sent again in %.0f s: %s", e.After.Seconds(), v.t.e.o.Redact(e.Reason)))
+		v.t.e.notice(conv, "retrying", "", fmt.Sprintf("The request to the model is sent again in %.0f s: %s", e.After.Seconds(), clean.Clean(v.t.e.o.Redact(e.Reason))))
 	case llm.Warning:
 		v.t.e.notice(conv, e.Kind, "", clean.Clean(v.t.e.o.Redact(e.Message)))
 	}

@@ -193,7 +193,14 @@ func TestAnAddressIsOpenedOnlyByThePersonAndAsShown(t *testing.T) {
 	var opened atomic.Value
 	r := newRig(t, func(o *Options) {
 		allow(o)
-		o.OpenURL = func(_ context.Context, url string) error { opened.Store(url); return nil }
+		o.OpenURL = func(_ context.Context, url string) error {
+			list, err := o.Journal.List(context.Background(), journal.Filter{Kind: string(journal.KindElicitation)})
+			if err != nil || len(list) != 1 || list[0].Decision != Allowed {
+				t.Errorf("opened before that was recorded: %+v, %v", list, err)
+			}
+			opened.Store(url)
+			return nil
+		}
 	})
 	conn, _ := r.server("s", "--step", `tool:bad=@ask elicitation/create {"mode":"url","message":"m","url":"calculator://x","elicitationId":"e"}`, "--step", "tool:bad=@text ${answer}")
 	out := r.run(context.Background(), r.call(conn, "elicit-url", `{}`), conn, Limits{})
@@ -206,6 +213,11 @@ func TestAnAddressIsOpenedOnlyByThePersonAndAsShown(t *testing.T) {
 		t.Fatalf("%s, opened %v", o.Text, opened.Load())
 	}
 	opened.Store("")
+	out = r.run(context.Background(), r.call(conn, "elicit-url", `{}`), conn, Limits{})
+	r.answer(r.item(KindElicitation), Answer{Action: Accept, Elsewhere: true})
+	if o := wait(t, out); !strings.Contains(o.Text, "accept") || opened.Load() != "" {
+		t.Fatalf("%s, opened %v", o.Text, opened.Load())
+	}
 	if o := r.now(r.call(conn, "bad", `{}`), conn); strings.Contains(o.Text, "accept") || opened.Load() != "" {
 		t.Fatalf("%s, opened %v", o.Text, opened.Load())
 	}
@@ -285,6 +297,42 @@ func TestSamplingIsShownBeforeAndAfterTheModel(t *testing.T) {
 	r.answer(r.item(KindSamplingAnswer), Answer{Action: Deny})
 	if o := wait(t, out); strings.Contains(o.Text, "answer to") {
 		t.Fatalf("an answer that was refused reached the server: %s", o.Text)
+	}
+	rec := r.records(journal.KindSampling)
+	if len(rec) != 2 || rec[0].Outcome != "ok" || rec[1].Outcome != "denied" || rec[1].Decision != Allowed {
+		t.Fatalf("recorded: %+v", rec)
+	}
+	d, err := r.journal.Show(context.Background(), rec[0].Record)
+	if err != nil || !strings.Contains(string(d.Result), `"systemPrompt":""`) || !strings.Contains(string(d.Result), "something else") {
+		t.Fatalf("the record of an edited request holds %s, %v", d.Result, err)
+	}
+	if !r.seen(func(e event.Event) bool { s, ok := e.(event.Sampling); return ok && s.Action == "denied" }) {
+		t.Fatal("the refusal is not told")
+	}
+}
+
+func TestAServersRequestReachesPersonAndModelCleaned(t *testing.T) {
+	t.Parallel()
+	var got atomic.Value
+	r := newRig(t, func(o *Options) {
+		allow(o)
+		o.Redact = func(s string) string { return strings.ReplaceAll(s, "SENTINEL", "[secret]") }
+		o.Sample = func(_ context.Context, _ string, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
+			got.Store(r.System + "|" + r.Messages[0].Content[0].Text)
+			return mcphost.SamplingAnswer{Model: "fake", Text: "a"}, nil
+		}
+	})
+	conn, _ := r.server("s", "--step", `tool:odd=@ask sampling/createMessage {"messages":[{"role":"user","content":{"type":"text","text":"su\u200bm SENTINEL"}}],"systemPrompt":"obey\u202e","stopSequences":["END"],"maxTokens":5}`, "--step", "tool:odd=@text ${answer}")
+	out := r.run(context.Background(), r.call(conn, "odd", `{}`), conn, Limits{})
+	i := r.item(KindSampling)
+	if !strings.Contains(strings.Join(i.Presentation.Warnings, " "), "END") {
+		t.Errorf("the stop sequence is not shown: %q", i.Presentation.Warnings)
+	}
+	r.answer(i, Answer{Action: Send})
+	r.answer(r.item(KindSamplingAnswer), Answer{Action: Send})
+	wait(t, out)
+	if text, want := i.Sampling.System+"|"+i.Sampling.Messages[0].Text, got.Load(); text != want || strings.ContainsAny(text, "\u200b\u202e") || strings.Contains(text, "SENTINEL") {
+		t.Errorf("the person saw %q, the model got %q", text, want)
 	}
 }
 

@@ -26,22 +26,31 @@ func (g *Gate) watch(r *run) (stop func()) {
 	}
 }
 
+// lookAgain makes the run look whether its call is still current. It never waits.
+func (r *run) lookAgain() {
+	select {
+	case r.look <- struct{}{}:
+	default: // it is about to look anyway
+	}
+}
+
 // ask puts the call into the waiting list and waits for what ends the waiting:
 // an answer, the expiry, a stop, or a change at the server.
 func (r *run) ask() (decision, error) {
 	defer r.g.watch(r)()
-	hash := r.call.Hash()
-	if err := r.shown(hash); err != nil {
+	call := r.call // the item and its answers keep to it; an edit replaces r.call
+	if err := r.shown(call.Hash()); err != nil {
 		return decision{}, err
 	}
 	item := Item{
-		ID: r.call.ID(), Kind: KindCall, Hash: hash, Conversation: r.call.Conversation(), Server: r.call.Server(),
-		Record: r.entry.Number(), Since: r.g.o.Now(), Call: &r.call,
-		Presentation: presentCall(r.call, r.tool, r.warnings()),
+		ID: call.ID(), Kind: KindCall, Hash: call.Hash(), Conversation: call.Conversation(), Server: call.Server(),
+		Record: r.entry.Number(), Since: r.g.o.Now(), Call: &call,
+		Presentation: presentCall(call, r.tool, r.warnings()),
 	}
 	expiry, stop := r.g.expiry(&item)
 	defer stop()
-	s := r.g.waiting.add(item, r.check)
+	s := r.g.waiting.add(item, func(a Answer) error { return r.check(call, a) })
+	r.lookAgain() // for what changed before the run was watched
 	r.settled()
 	for {
 		select {
@@ -89,7 +98,9 @@ func (r *run) left(s *slot, why string, d decision) (decision, error) {
 }
 
 // check says what is wrong with an answer while the person can still mend it.
-func (r *run) check(a Answer) error {
+// Whoever answers calls it, also beside the run itself; so it reads nothing that
+// the run changes.
+func (r *run) check(call Call, a Answer) error {
 	switch a.Action {
 	case Deny:
 		return nil
@@ -100,23 +111,26 @@ func (r *run) check(a Answer) error {
 	switch a.Scope {
 	case "", Once, Always:
 	case InConversation:
-		if r.call.Conversation() == "" {
+		if call.Conversation() == "" {
 			return errors.New("this call belongs to no conversation; allow it once or always")
 		}
 	default:
 		return fmt.Errorf("a call can be allowed once, in its conversation or always, not %q", a.Scope)
 	}
-	if _, why, err := r.g.whyNotCurrent(r.log, r.call, r.conn); err != nil || why != "" {
+	if _, why, err := r.g.whyNotCurrent(r.log, call, r.conn); err != nil || why != "" {
 		return fmt.Errorf("this can no longer be allowed: %w", errors.Join(err, sentence(why)))
 	}
 	if a.Arguments == "" {
 		return nil
 	}
-	edited, err := r.call.edit(a.Arguments)
+	edited, err := call.edit(a.Arguments)
 	if err != nil {
 		return err
 	}
-	return sentence(violations(r.schema, edited.Arguments()))
+	if problem := violations(r.schema, edited.Arguments()); problem != "" {
+		return errors.New(problem)
+	}
+	return r.g.checkRules(r.log, edited)
 }
 
 func sentence(s string) error {
@@ -129,7 +143,7 @@ func sentence(s string) error {
 // answered turns the person's answer into the decision.
 func (r *run) answered(a Answer) (decision, error) {
 	if a.Action == Deny {
-		return decision{word: Denied, by: byPerson, reason: clean.Clean(a.Reason)}, nil
+		return decision{word: Denied, by: byPerson, reason: a.Reason}, nil
 	}
 	if a.Arguments != "" {
 		edited, err := r.call.edit(a.Arguments)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"go.uber.org/goleak"
 
@@ -135,6 +136,13 @@ func TestRuleConditions(t *testing.T) {
 		got := []bool{ruleFits(r, c, true), ruleFits(r, c, false), ruleFits(r, twice, true), ruleFits(r, twice, false)}
 		if want := []bool{tc.deny, tc.allow, tc.denyTwo, tc.allowOK}; !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", tc.condition, got, want)
+		}
+	}
+	inside := storage.Rule{Condition: json.RawMessage(`{"arguments":{"path":{"prefix":"/home/a/"}}}`)}
+	for path, want := range map[string]bool{"/home/a/..x/y": true, "/home/a/../b": false, "/home/a/x/..": false, "/home/a/%2E%2e%2fb": false, `/home/a/..\\b`: false} {
+		c := mustCall(t, spec(`{"path":"`+path+`"}`))
+		if ruleFits(inside, c, false) != want || !ruleFits(inside, c, true) {
+			t.Errorf("a rule for a folder with the path %s: %v", path, !want)
 		}
 	}
 	if ruleFits(storage.Rule{Server: "other"}, c, true) {
@@ -343,11 +351,20 @@ func TestResultsReachTheModelAsTextThatMeansSomething(t *testing.T) {
 		"long word":        {readTestContent(g, ``, mcphost.Content{Type: "text", Text: strings.Repeat("x", 5000)}), strings.Repeat("x", 5000), "left out", 0},
 		"secret":           {readTestContent(g, `{"k":"SENTINEL"}`, mcphost.Content{Type: "text", Text: "key SENTINEL"}), "key [secret]", "SENTINEL", 0},
 		"escaped tags":     {readTestContent(g, `{"k":"a\u202eb","\u202e":1.0}`), `{"k":"`, `a\u202eb`, 0},
+		"name of a member": {readTestContent(g, `{"\u202eof SENTINEL":1}`), `of [secret]":1}`, "SENTINEL", 0},
+		"name of a link":   {readTestContent(g, ``, mcphost.Content{Type: "resource_link", Name: "SENTINEL"}), "[secret]", "SENTINEL", 0},
+		"type of a block":  {readTestContent(g, ``, mcphost.Content{Type: "odd\x1b[2J", Text: "x"}), "odd", "\x1b", 0},
 		"link is not read": {readTestContent(g, ``, mcphost.Content{Type: "resource_link", URI: "file:///etc/passwd", Name: "x"}), "[link to resource file:///etc/passwd] x", "", 0},
 	} {
 		if !strings.Contains(tc.c.text, tc.want) || (tc.not != "" && strings.Contains(tc.c.text, tc.not)) || len(tc.c.images) != tc.pictues {
 			t.Errorf("%s: %.200q, %d pictures", name, tc.c.text, len(tc.c.images))
 		}
+	}
+	if c := readTestContent(g, "{\"k\":\"a\xff\"}", mcphost.Content{Type: "odd\x1b[2J"}); !utf8.Valid(c.structured) || strings.Contains(c.blocks[0].Type, "\x1b") {
+		t.Errorf("%q, of the type %q", c.structured, c.blocks[0].Type)
+	}
+	if s := string(g.CleanSchema(json.RawMessage(`{"a\u202e":"b\u202e"}`))); !strings.HasPrefix(s, `{"a\u202e":"b`) || strings.Contains(s, `b\u202e`) {
+		t.Errorf("schema: %s", s)
 	}
 	if s := string(readTestContent(g, `{"k":"SENTINEL","n":1.50,"b":[true,null]}`).structured); s != `{"k":"[secret]","n":1.50,"b":[true,null]}` {
 		t.Errorf("structured content: %s", s)
@@ -382,6 +399,18 @@ func TestEveryEndingTellsTheModelSomethingOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestAConfigurationIsShownWholeWithoutItsValues(t *testing.T) {
+	t.Parallel()
+	got := configText(mcphost.ServerConfig{Command: "run", Args: []string{"-a b", "", "c\nargument: d"}, Env: map[string]string{"B": "2", "A": "1"}, Cwd: "/w", Roots: []string{"/r"}})
+	if want := "program: run\nargument: -a b\nargument: \"\"\nargument: c\\nargument: d\nenvironment: A\nenvironment: B\nworks in: /w\nshared folder: /r"; got != want {
+		t.Errorf("a program: %q", got)
+	}
+	got = configText(mcphost.ServerConfig{URL: "https://x/mcp", Headers: map[string]string{"X-Key": "v"}, Command: "left over"})
+	if want := "address: https://x/mcp\nheader: X-Key"; got != want {
+		t.Errorf("an address: %q", got)
+	}
+}
+
 func TestPathsOutsideTheSharedFoldersArePointedOut(t *testing.T) {
 	t.Parallel()
 	for path, outside := range map[string]bool{"/home/a/x": false, "/home/a": false, "/home/a/../b": true, "/home/ab": true, "/etc/passwd": true, "relative": false, "/home/a/..x": false} {
@@ -400,6 +429,10 @@ func TestPathsOutsideTheSharedFoldersArePointedOut(t *testing.T) {
 
 func TestANameThatOccursTwiceIsFoundAtAnyDepth(t *testing.T) {
 	t.Parallel()
+	deep := strings.Repeat(`{"a":[`, 400) + `"` + strings.Repeat("x", 2<<20) + `"` + strings.Repeat("]}", 400)
+	if repeatsName([]byte(deep)) || !repeatsName([]byte(strings.Replace(deep, `"x`, `{"b":1,"b":2},"x`, 1))) {
+		t.Error("a long value far inside is not read as it is")
+	}
 	for args, want := range map[string]bool{
 		`{"a":1,"a":2}`: true, `{"a":{"b":1,"b":2}}`: true, `{"a":[1,[{"b":1,"\u0062":2}]]}`: true,
 		`{"a":{"b":1},"b":{"a":1}}`: false, `{"a":[{"b":1},{"b":2}]}`: false, `{"a":"{\"b\":1,\"b\":2}"}`: false,

@@ -23,14 +23,14 @@ const (
 	actionExpired = "expired"
 
 	// maxMessage is how much of a server's message is shown.
-	maxMessage = 4000
+	maxMessage = 4000 // characters
 	// Defaults in a policy: answer with the form's own defaults.
 	Defaults = "defaults"
 )
 
-// ErrUnanswerable marks a question that no answer could fit; the server gets it as
-// invalid parameters (JSON-RPC 2.0 section 5.1, -32602).
-var ErrUnanswerable = errors.New("the question cannot be answered")
+// ErrUnanswerable marks a question that no answer could fit; see
+// mcphost.ErrUnanswerable, which it is.
+var ErrUnanswerable = mcphost.ErrUnanswerable
 
 // Elicit answers a server that asks the person for something
 // (elicitation/create). It implements mcphost.Asker.
@@ -59,7 +59,9 @@ type question struct {
 	e       mcphost.Elicitation
 	form    schema.Form
 	shown   opener.Shown
+	hash    string // of what the person was shown
 	entry   *journal.Entry
+	decided bool // the decision is recorded
 	started time.Time
 }
 
@@ -125,12 +127,12 @@ func joined(found []schema.Violation) string {
 
 // ask puts the question into the waiting list.
 func (q *question) ask() (mcphost.ElicitAnswer, error) {
-	hash := hashOf("elicitation", q.o.server, q.e.Mode, q.e.Message, string(q.e.Schema), q.e.URL)
-	if err := q.entry.Shown(q.log, hash); err != nil {
+	q.hash = hashOf("elicitation", q.o.server, q.e.Mode, q.e.Message, string(q.e.Schema), q.e.URL)
+	if err := q.entry.Shown(q.log, q.hash); err != nil {
 		return mcphost.ElicitAnswer{}, fmt.Errorf("the question cannot be recorded: %w", err)
 	}
 	item := Item{
-		ID: newID("e_"), Kind: KindElicitation, Hash: hash, Conversation: q.o.conversation, Server: q.o.server,
+		ID: newID("e_"), Kind: KindElicitation, Hash: q.hash, Conversation: q.o.conversation, Server: q.o.server,
 		Record: q.entry.Number(), Since: q.g.o.Now(), Running: q.o.running,
 		Elicitation:  &Elicitation{Mode: q.e.Mode, Message: q.e.Message, Schema: q.e.Schema, URL: q.e.URL},
 		Presentation: q.present(), form: q.form,
@@ -142,7 +144,7 @@ func (q *question) ask() (mcphost.ElicitAnswer, error) {
 	case d.word != "":
 		return q.close(d, Cancel, nil)
 	case a.Action == Accept:
-		return q.accept(a, hash)
+		return q.accept(a)
 	case a.Action == Cancel:
 		q.g.declined(q.o)
 		return q.close(decision{word: Withdrawn, by: byPerson, reason: clean.Clean(a.Reason)}, Cancel, nil)
@@ -151,23 +153,39 @@ func (q *question) ask() (mcphost.ElicitAnswer, error) {
 	return q.close(decision{word: Denied, by: byPerson, reason: clean.Clean(a.Reason)}, Decline, nil)
 }
 
-func (q *question) accept(a Answer, hash string) (mcphost.ElicitAnswer, error) {
-	d := decision{word: Allowed, by: byPerson, scope: hash}
+func (q *question) accept(a Answer) (mcphost.ElicitAnswer, error) {
+	d := decision{word: Allowed, by: byPerson}
 	if q.e.Mode == modeURL {
-		if q.g.o.OpenURL == nil {
-			return q.close(decision{word: Denied, by: byFlag, reason: "addresses cannot be opened here"}, Decline, nil)
+		if a.Elsewhere {
+			return q.close(d, Accept, nil)
 		}
-		if err := q.g.o.OpenURL(q.ctx, q.shown.URL); err != nil {
-			q.g.notice(q.o.conversation, "open", q.o.server, "The address could not be opened: "+err.Error())
-			return q.close(decision{word: Withdrawn, by: byPerson, reason: "the address could not be opened"}, Cancel, nil)
-		}
-		return q.close(d, Accept, nil)
+		return q.open(d)
 	}
 	values, err := q.values(a.Content)
 	if err != nil {
 		return q.close(decision{word: Withdrawn, by: byPerson, reason: err.Error()}, Cancel, nil)
 	}
 	return q.close(d, Accept, q.form.Encode(values))
+}
+
+// open opens the address that the person agreed to, once that is on the disk. That it
+// cannot be opened here takes nothing from the yes: the person is told the address.
+func (q *question) open(d decision) (mcphost.ElicitAnswer, error) {
+	if q.g.o.OpenURL == nil {
+		return q.close(decision{word: Denied, by: byFlag, reason: "addresses cannot be opened here"}, Decline, nil)
+	}
+	err := q.decide(d)
+	if err == nil {
+		_, err = q.entry.Intent(q.log, []byte(q.shown.URL))
+	}
+	if err != nil {
+		return mcphost.ElicitAnswer{}, fmt.Errorf("the address is not opened because that cannot be recorded: %w", err)
+	}
+	if err := q.g.o.OpenURL(q.ctx, q.shown.URL); err != nil {
+		q.g.notice(q.o.conversation, "open", q.o.server, "The address could not be opened: "+q.g.line(err.Error()))
+		d.reason = "the address could not be opened here; the person was told to open it"
+	}
+	return q.close(d, Accept, nil)
 }
 
 // check says what is wrong with an answer while the person can still mend it.
@@ -220,36 +238,55 @@ func (q *question) close(d decision, action string, content json.RawMessage) (mc
 	return mcphost.ElicitAnswer{Action: action, Content: content}, nil
 }
 
-func (q *question) end(d decision, action string, content json.RawMessage) error {
+// decide records the decision, once.
+func (q *question) decide(d decision) error {
+	if q.decided {
+		return nil
+	}
 	shown := ""
 	if d.by == byPerson && d.word == Allowed {
-		shown, d.scope = d.scope, ""
+		shown = q.hash
 	}
 	err := q.entry.Decided(q.log, journal.Decision{Decision: d.word, By: d.by, Reason: d.reason, ShownHash: shown})
+	q.decided = err == nil
+	return err
+}
+
+// end records how the question ended and tells it.
+func (q *question) end(d decision, action string, content json.RawMessage) error {
+	err := q.decide(d)
 	if err == nil {
-		o := journal.Outcome{Reason: d.reason, Effect: journal.EffectNone, Seconds: q.g.o.Now().Sub(q.started).Seconds()}
-		switch {
-		case action == Accept:
-			o.Outcome, o.Effect = journal.OK, journal.EffectDone
-		case action == actionExpired:
-			o.Outcome = journal.Expired
-		case d.by == bySchema:
-			o.Outcome = journal.Withdrawn
-		case action == Cancel:
-			o.Outcome = journal.Cancelled
-		default:
-			o.Outcome = journal.Denied
-		}
-		o.Result, err = q.recorded(action, content)
-		if err == nil {
-			err = q.entry.Outcome(q.log, o)
-		}
+		err = q.outcome(d, action, content)
+	}
+	if err != nil && action == Accept {
+		action = Cancel // what cannot be recorded is not sent
 	}
 	q.g.o.Bus.Publish(event.Elicitation{
 		Conversation: q.o.conversation, Call: q.o.call, Record: q.entry.Number(), Server: q.o.server,
 		Mode: q.e.Mode, Message: q.message(), Action: action,
 	})
 	return err
+}
+
+func (q *question) outcome(d decision, action string, content json.RawMessage) error {
+	o := journal.Outcome{Reason: d.reason, Effect: journal.EffectNone, Seconds: q.g.o.Now().Sub(q.started).Seconds()}
+	switch {
+	case action == Accept:
+		o.Outcome, o.Effect = journal.OK, journal.EffectDone
+	case action == actionExpired:
+		o.Outcome = journal.Expired
+	case d.by == bySchema:
+		o.Outcome = journal.Withdrawn
+	case action == Cancel:
+		o.Outcome = journal.Cancelled
+	default:
+		o.Outcome = journal.Denied
+	}
+	var err error
+	if o.Result, err = q.recorded(action, content); err != nil {
+		return err
+	}
+	return q.entry.Outcome(q.log, o)
 }
 
 // recorded is the answer as it stands in the record: what was typed into a

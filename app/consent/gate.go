@@ -51,6 +51,9 @@ type Options struct {
 	Sampling func(server string) bool
 	// Sample asks the model for a server, outside of any conversation's history.
 	Sample func(ctx context.Context, conversation string, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error)
+	// Model names the model that Sample would ask, for the person to see; empty where
+	// that cannot be told.
+	Model func(ctx context.Context, conversation string) string
 	// OpenURL opens an address that the person has agreed to.
 	OpenURL func(ctx context.Context, url string) error
 	// MaxSamples is how often a server may ask for the model during one call,
@@ -69,9 +72,11 @@ type Gate struct {
 	late     map[string]*lateAnswer            // by call id
 	lateIDs  []string                          // oldest first
 	pins     map[string]map[pinKey]storage.Pin // by server, as stored
+	reviews  int                               // how often pins were stored
 	seen     map[string]map[pinKey]storage.Pin // by server and config hash, of listed servers
 	grants   []storage.Grant
 	granted  bool // grants has been read
+	changes  int  // how often grants were stored
 	turns    map[string]*turnLimits
 	schemas  map[string]*schema.Schema // compiled, by definition
 }
@@ -149,11 +154,8 @@ func (g *Gate) poke(server string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for r := range g.watching {
-		if r.call.Server() == server {
-			select {
-			case r.look <- struct{}{}:
-			default: // it is about to look anyway
-			}
+		if r.server == server {
+			r.lookAgain()
 		}
 	}
 }

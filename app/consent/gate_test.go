@@ -113,9 +113,16 @@ func TestAnEditIsANewCallAndOnlyThatIsSent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	conn, received := r.server("s")
+	err := r.store.Write(context.Background(), func(tx *storage.Tx) error {
+		return tx.PutRule(storage.Rule{ID: "no", Effect: Deny, Condition: []byte(`{"arguments":{"text":{"prefix":"bad"}}}`), Created: time.Now()})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := r.call(conn, "echo", `{"text":"a"}`)
 	out := r.run(context.Background(), c, conn, Limits{})
-	for _, bad := range []string{`{"text":`, `[1]`, `{"text":7}`} {
+	item := r.item(KindCall)
+	for _, bad := range []string{`{"text":`, `[1]`, `{"text":7}`, `{"text":"bad idea"}`} {
 		if err := r.gate.Waiting().Answer(c.ID(), c.Hash(), Answer{Action: Allow, Arguments: bad}); err == nil {
 			t.Fatalf("the edit %s was taken", bad)
 		}
@@ -123,6 +130,9 @@ func TestAnEditIsANewCallAndOnlyThatIsSent(t *testing.T) {
 	r.answerCall(c, Answer{Action: Allow, Arguments: `{ "text": "b" }`})
 	o := wait(t, out)
 	expect(t, o, Allowed, "person", "ok", "done")
+	if item.Call.Hash() != c.Hash() {
+		t.Fatalf("an item that was read before became another call: %s", item.Call.Arguments())
+	}
 	if o.Call.Edited() != c.ID() || o.Call.Arguments() != `{"text":"b"}` {
 		t.Fatalf("the outcome is that of %+v", o.Call)
 	}

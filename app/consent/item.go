@@ -56,8 +56,10 @@ type Sampling struct {
 	Messages  []SamplingMessage
 	MaxTokens int // what will be asked for, after the limit
 	Wanted    int // what the server asked for
-	Model     string
-	Answer    string
+	// Model is the model that would be asked, empty where that cannot be told; in the
+	// second step the one that answered.
+	Model  string
+	Answer string
 }
 
 // SamplingMessage is one message of a sampling request. Note describes the
@@ -90,7 +92,8 @@ const (
 // A call takes allow (with a scope; empty is once) or deny (with a reason for
 // the model, or none). Arguments other than the call's own are an edit: what is
 // sent is then the edited call. An elicitation takes accept (Content for a
-// form), decline or cancel. A sampling request or answer takes send or deny;
+// form), decline or cancel; an accepted address is opened here, once, unless
+// Elsewhere says that the person opens it without us. A sampling request or answer takes send or deny;
 // System and Text, where not nil, replace the system prompt (request) and the
 // text (answer).
 type Answer struct {
@@ -99,6 +102,7 @@ type Answer struct {
 	Reason    string
 	Arguments string
 	Content   json.RawMessage
+	Elsewhere bool
 	System    *string
 	Text      *string
 }

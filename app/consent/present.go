@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"steward/app/clean"
+	"steward/app/secrets"
 	"steward/mcphost"
 	"steward/mcphost/schema"
 )
@@ -102,7 +103,7 @@ func row(name string, value json.RawMessage) Row {
 		r.Hidden = findings(name, shown, innerStrings(value))
 		r.inner = repeatsName(value)
 	}
-	if looksSecret(shown) {
+	if secrets.LooksSecret(shown) {
 		r.Hidden = append(r.Hidden, secretFinding)
 	}
 	return r
@@ -224,14 +225,6 @@ func nameWarnings(what, name string) []string {
 var (
 	latin    = regexp.MustCompile(`\p{Latin}`)
 	lookLike = regexp.MustCompile(`[\p{Cyrillic}\p{Greek}\p{Armenian}\p{Cherokee}]`)
-	secrets  = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY|\bsk-[A-Za-z0-9_-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bAKIA[0-9A-Z]{16}\b|\bxox[abprs]-[A-Za-z0-9-]{10,}|\bAIza[0-9A-Za-z_-]{30,}|\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.`)
 )
 
 func mixedScripts(s string) bool { return latin.MatchString(s) && lookLike.MatchString(s) }
-
-// looksSecret tells whether text holds something shaped like a known kind of key.
-func looksSecret(s string) bool { return secrets.MatchString(s) }
-
-// LooksSecret tells whether text holds something shaped like a key or a token,
-// so that a person can be warned before it is sent.
-func LooksSecret(s string) bool { return looksSecret(s) }

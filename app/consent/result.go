@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"steward/app/clean"
 	"steward/app/event"
@@ -42,8 +43,8 @@ func (g *Gate) readContent(blocks []mcphost.Content, structured json.RawMessage)
 	hasText := false
 	for _, b := range blocks {
 		shown := event.Content{
-			Type: b.Type, Text: g.cleanText(b.Text), MIMEType: strings.ToLower(clean.Line(b.MIMEType, 100)),
-			URI: clean.Reveal(g.o.Redact(b.URI)), Name: clean.Line(b.Name, 300), Data: b.Data,
+			Type: clean.Line(b.Type, 60), Text: g.cleanText(b.Text), MIMEType: strings.ToLower(clean.Line(b.MIMEType, 100)),
+			URI: clean.Reveal(g.o.Redact(b.URI)), Name: clean.Line(g.o.Redact(b.Name), 300), Data: b.Data,
 		}
 		c.blocks = append(c.blocks, shown)
 		if img, ok := imageOf(shown); ok {
@@ -55,7 +56,7 @@ func (g *Gate) readContent(blocks []mcphost.Content, structured json.RawMessage)
 		}
 		hasText = hasText || written(shown) && strings.TrimSpace(shown.Text) != ""
 	}
-	c.structured = g.CleanJSON(structured)
+	c.structured = g.cleanJSON(structured, true)
 	if !hasText && len(c.structured) > 0 {
 		parts = append(parts, withoutBlobs(string(c.structured)))
 	}
@@ -89,7 +90,7 @@ func forModel(c event.Content) string {
 	case "resource_link":
 		return strings.TrimSpace(fmt.Sprintf("[link to resource %s] %s", c.URI, c.Name))
 	}
-	return strings.TrimSpace(fmt.Sprintf("[%s] %s", clean.Line(c.Type, 60), text))
+	return strings.TrimSpace(fmt.Sprintf("[%s] %s", c.Type, text))
 }
 
 // imageOf decides by the bytes, not by what the server calls them.
@@ -155,10 +156,15 @@ func isBase64(s string) bool {
 	return err == nil
 }
 
-// CleanJSON cleans every text inside a JSON value, written plainly or with
-// escapes; names of members, numbers and order stay as they are. It returns nil
-// for null and for what is no JSON. It may be called from any goroutine.
-func (g *Gate) CleanJSON(raw json.RawMessage) json.RawMessage {
+// CleanSchema cleans every text inside a tool's schema, written plainly or with
+// escapes. Names of members stay as they are, because a call must use them
+// exactly; so do numbers and order. It returns nil for null and for what is no
+// JSON. It may be called from any goroutine.
+func (g *Gate) CleanSchema(raw json.RawMessage) json.RawMessage { return g.cleanJSON(raw, false) }
+
+// cleanJSON cleans the texts of a JSON value and, with names, the names of its
+// members too.
+func (g *Gate) cleanJSON(raw json.RawMessage, names bool) json.RawMessage {
 	if len(raw) == 0 || string(raw) == "null" || !json.Valid(raw) {
 		return nil
 	}
@@ -177,7 +183,11 @@ func (g *Gate) CleanJSON(raw json.RawMessage) json.RawMessage {
 			end++
 		}
 		end++
-		b.Write(g.cleanToken(raw[i:end], isName(raw[end:])))
+		token := raw[i:end]
+		if names || !isName(raw[end:]) {
+			token = g.cleanToken(token)
+		}
+		b.Write(token)
 		i = end
 	}
 	return b.Bytes()
@@ -189,13 +199,14 @@ func isName(rest []byte) bool {
 	return len(rest) > 0 && rest[0] == ':'
 }
 
-func (g *Gate) cleanToken(token []byte, name bool) []byte {
+// cleanToken cleans one string of JSON; what needs no cleaning stays as written.
+func (g *Gate) cleanToken(token []byte) []byte {
 	var s string
-	if name || json.Unmarshal(token, &s) != nil {
-		return token
+	if json.Unmarshal(token, &s) != nil {
+		return []byte(`""`) // never: the whole was valid
 	}
 	cleaned := g.cleanText(s)
-	if cleaned == s {
+	if cleaned == s && utf8.Valid(token) {
 		return token
 	}
 	out, err := encode(cleaned)

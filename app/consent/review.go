@@ -107,6 +107,15 @@ func (g *Gate) Instructions(ctx context.Context, conn *mcphost.Connection) (stri
 	return clean.Clean(g.o.Redact(conn.Info().Instructions)), nil
 }
 
+// Blocked says why nothing of a server may reach a model; empty where it may.
+func (g *Gate) Blocked(ctx context.Context, conn *mcphost.Connection) (string, error) {
+	pins, err := g.pinsOf(ctx, conn)
+	if err != nil {
+		return "", err
+	}
+	return whyBlocked(pins, conn), nil
+}
+
 // PromptReviewed tells whether a prompt is as it was reviewed.
 func (g *Gate) PromptReviewed(ctx context.Context, conn *mcphost.Connection, p mcphost.Prompt) (bool, error) {
 	pins, err := g.pinsOf(ctx, conn)
@@ -263,6 +272,7 @@ func (g *Gate) Trust(ctx context.Context, conn *mcphost.Connection, shown string
 		return fmt.Errorf("the review of the server %s could not be stored: %w", conn.Server(), err)
 	}
 	g.mu.Lock()
+	g.reviews++
 	delete(g.pins, conn.Server())
 	if g.listed(conn.Server()) {
 		g.seen[seenKey(conn)] = byKey(now)
@@ -307,6 +317,7 @@ func (g *Gate) pinsOf(ctx context.Context, conn *mcphost.Connection) (map[pinKey
 	}
 	g.mu.Lock()
 	pins, ok := g.pins[conn.Server()]
+	reviews := g.reviews
 	g.mu.Unlock()
 	if ok {
 		return pins, nil
@@ -317,7 +328,9 @@ func (g *Gate) pinsOf(ctx context.Context, conn *mcphost.Connection) (map[pinKey
 	}
 	pins = byKey(stored)
 	g.mu.Lock()
-	g.pins[conn.Server()] = pins
+	if reviews == g.reviews { // else these may be older than a review that was stored meanwhile
+		g.pins[conn.Server()] = pins
+	}
 	g.mu.Unlock()
 	return pins, nil
 }
@@ -341,7 +354,13 @@ func (g *Gate) firstSeen(ctx context.Context, conn *mcphost.Connection) (map[pin
 	pins = byKey(now)
 	g.seen[seenKey(conn)] = pins
 	g.mu.Unlock()
-	return pins, g.notePins(ctx, conn, now, "flag")
+	if err := g.notePins(ctx, conn, now, "flag"); err != nil {
+		g.mu.Lock()
+		delete(g.seen, seenKey(conn)) // what is not recorded does not count
+		g.mu.Unlock()
+		return nil, err
+	}
+	return pins, nil
 }
 
 // promptsSeen counts the prompts of a listed server as first seen when they are
@@ -405,13 +424,30 @@ func (g *Gate) current(ctx context.Context, conn *mcphost.Connection, prompts bo
 	return pins, nil
 }
 
-// configText says what would be started or reached; values of the environment
-// and of headers stay out of it.
+// configText says what would be started or reached, one thing a line; values of
+// the environment and of headers stay out of it.
 func configText(c mcphost.ServerConfig) string {
-	if c.URL != "" {
-		return c.URL
+	var lines []string
+	add := func(what string, values ...string) {
+		for _, v := range values {
+			if v != "" {
+				lines = append(lines, what+": "+strings.ReplaceAll(v, "\n", `\n`))
+			}
+		}
 	}
-	return strings.Join(append([]string{c.Command}, c.Args...), " ")
+	if c.URL != "" {
+		add("address", c.URL)
+		add("header", slices.Sorted(maps.Keys(c.Headers))...)
+	} else {
+		add("program", c.Command)
+		for _, a := range c.Args {
+			add("argument", cmp.Or(a, `""`))
+		}
+		add("environment", slices.Sorted(maps.Keys(c.Env))...)
+		add("works in", c.Cwd)
+	}
+	add("shared folder", c.Roots...)
+	return strings.Join(lines, "\n")
 }
 
 func indent(raw json.RawMessage) string {

@@ -1,11 +1,13 @@
 package consent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"io"
+	"regexp"
 	"strings"
 
 	"steward/app/journal"
@@ -44,14 +46,12 @@ type decision struct {
 // standing decides without the person: a rule that denies comes before a grant
 // that fits, that before a rule that allows, that before the policy.
 func (g *Gate) standing(ctx context.Context, c Call) (decision, error) {
-	rules, err := g.o.Store.Rules(ctx)
+	rules, err := g.rules(ctx)
 	if err != nil {
-		return decision{}, fmt.Errorf("the rules cannot be read: %w", err)
+		return decision{}, err
 	}
-	for _, r := range rules {
-		if r.Effect == Deny && ruleFits(r, c, true) {
-			return decision{word: Denied, by: "rule:" + r.ID, reason: "a rule of the person refuses this call"}, nil
-		}
+	if id, ok := deniedBy(rules, c); ok {
+		return decision{word: Denied, by: "rule:" + id, reason: "a rule of the person refuses this call"}, nil
 	}
 	if d, err := g.standingYes(ctx, rules, c); err != nil || d.word != "" {
 		return d, err
@@ -63,6 +63,37 @@ func (g *Gate) standing(ctx context.Context, c Call) (decision, error) {
 		return decision{word: Denied, by: byFlag, reason: "calls are refused by the settings in force"}, nil
 	}
 	return decision{}, nil
+}
+
+func (g *Gate) rules(ctx context.Context) ([]storage.Rule, error) {
+	rules, err := g.o.Store.Rules(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the rules cannot be read: %w", err)
+	}
+	return rules, nil
+}
+
+// deniedBy names the first rule that refuses a call.
+func deniedBy(rules []storage.Rule, c Call) (id string, denied bool) {
+	for _, r := range rules {
+		if r.Effect == Deny && ruleFits(r, c, true) {
+			return r.ID, true
+		}
+	}
+	return "", false
+}
+
+// checkRules says whether a rule refuses a call that a person is about to allow
+// with other arguments: a rule that denies comes before every yes.
+func (g *Gate) checkRules(ctx context.Context, c Call) error {
+	rules, err := g.rules(ctx)
+	if err != nil {
+		return err
+	}
+	if id, denied := deniedBy(rules, c); denied {
+		return fmt.Errorf("your rule %s refuses a call with these arguments; change them, or the rule", id)
+	}
+	return nil
 }
 
 // standingYes finds a grant or a rule that allows a call. None covers arguments
@@ -86,19 +117,42 @@ func (g *Gate) standingYes(ctx context.Context, rules []storage.Rule, c Call) (d
 	return decision{}, nil
 }
 
-// repeatsName tells whether any object inside a JSON value names a member twice.
+// repeatsName tells whether any object inside a JSON value names a member twice,
+// or the value cannot be read. It reads the value once, however deep it is.
 func repeatsName(value []byte) bool {
-	switch kindOf(value) {
-	case "object":
-		members, err := schema.ParseObject(value)
-		return err != nil || len(members.Duplicates()) > 0 ||
-			slices.ContainsFunc(members, func(m schema.Member) bool { return repeatsName(m.Value) })
-	case "array":
-		var items []json.RawMessage
-		err := json.Unmarshal(value, &items)
-		return err != nil || slices.ContainsFunc(items, func(i json.RawMessage) bool { return repeatsName(i) })
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.UseNumber()
+	type level struct {
+		names map[string]bool // nil in an array
+		value bool            // a name was read: its value is next
 	}
-	return false
+	var open []level
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return !errors.Is(err, io.EOF) || len(open) > 0
+		}
+		if t == json.Delim('}') || t == json.Delim(']') {
+			open = open[:len(open)-1]
+			continue
+		}
+		if n := len(open); n > 0 && open[n-1].names != nil {
+			if !open[n-1].value {
+				name, _ := t.(string) // the decoder gives no other kind of name
+				if open[n-1].names[name] {
+					return true
+				}
+				open[n-1].names[name] = true
+			}
+			open[n-1].value = !open[n-1].value
+		}
+		switch t {
+		case json.Delim('{'):
+			open = append(open, level{names: map[string]bool{}})
+		case json.Delim('['):
+			open = append(open, level{})
+		}
+	}
 }
 
 // grantFits tells whether a standing yes covers a call: same server, same tool,
@@ -140,7 +194,7 @@ func ruleFits(r storage.Rule, c Call, unclear bool) bool {
 	}
 	for name, want := range cond.Arguments {
 		value, ok := object.Get(name)
-		if !ok || (want.Prefix != nil && !hasPrefix(value, *want.Prefix)) || (want.Equals != nil && !equal(value, want.Equals)) {
+		if !ok || (want.Prefix != nil && !hasPrefix(value, *want.Prefix, unclear)) || (want.Equals != nil && !equal(value, want.Equals)) {
 			return false
 		}
 	}
@@ -149,10 +203,16 @@ func ruleFits(r storage.Rule, c Call, unclear bool) bool {
 
 func anyOr(pattern, name string) bool { return pattern == "" || pattern == "*" || pattern == name }
 
-func hasPrefix(value json.RawMessage, prefix string) bool {
+// hasPrefix tells whether a value is a string that begins with prefix. A path
+// that climbs out again with "..", plain or in percent signs, is where the prefix
+// does not say: it counts where unclear is true.
+func hasPrefix(value json.RawMessage, prefix string, unclear bool) bool {
 	s, ok := plainString(value)
-	return ok && strings.HasPrefix(s, prefix)
+	return ok && strings.HasPrefix(s, prefix) && (unclear || !climbs.MatchString(s))
 }
+
+// climbs finds ".." as a whole step of a path or an address (RFC 3986 section 5.2.4).
+var climbs = regexp.MustCompile(`(?i)(^|[/\\]|%2f|%5c)(\.|%2e){2}([/\\?#]|%2f|%5c|$)`)
 
 func equal(a, b json.RawMessage) bool {
 	x, errX := schema.Canonical(a)
@@ -164,27 +224,26 @@ func equal(a, b json.RawMessage) bool {
 // those that a changed definition has suspended.
 func (g *Gate) Grants(ctx context.Context) ([]storage.Grant, error) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.granted {
-		all, err := g.o.Store.Grants(ctx)
-		if err != nil {
+	all, read, changes := g.grants, g.granted, g.changes
+	g.mu.Unlock()
+	if !read {
+		var err error
+		if all, err = g.o.Store.Grants(ctx); err != nil {
 			return nil, fmt.Errorf("the grants cannot be read: %w", err)
 		}
-		g.grants, g.granted = all, true
+		g.mu.Lock()
+		if changes == g.changes { // else these may be older than one that was stored meanwhile
+			g.grants, g.granted = all, true
+		}
+		g.mu.Unlock()
 	}
 	var out []storage.Grant
-	for _, gr := range g.grants {
+	for _, gr := range all {
 		if gr.Revoked.IsZero() {
 			out = append(out, gr)
 		}
 	}
 	return out, nil
-}
-
-// Suspended tells whether a grant no longer fits what its server offers, as
-// described by the hashes of the tool's definition and the server now.
-func Suspended(gr storage.Grant, definition, serverHash string) bool {
-	return gr.Definition != definition || gr.ServerHash != serverHash
 }
 
 // grant stores a standing yes that the person gave with a call.
@@ -227,6 +286,7 @@ func (g *Gate) putGrant(ctx context.Context, gr storage.Grant, detail map[string
 	}
 	g.mu.Lock()
 	g.granted = false // read again with the next call
+	g.changes++
 	g.mu.Unlock()
 	return nil
 }

@@ -46,7 +46,6 @@ type Outcome struct {
 	Images     []Image
 	Content    []event.Content
 	Structured json.RawMessage
-	Notes      []string
 	Seconds    float64
 	// Sent is when the request went out; zero where it never did.
 	Sent time.Time
@@ -60,7 +59,7 @@ type Outcome struct {
 // not be written: before sending, nothing was executed; after it, the outcome
 // stands only here.
 func (g *Gate) Run(ctx context.Context, c Call, conn *mcphost.Connection, lim Limits) (o Outcome, err error) {
-	r := &run{g: g, ctx: ctx, log: context.WithoutCancel(ctx), call: c, conn: conn, lim: lim, look: make(chan struct{}, 1)}
+	r := &run{g: g, ctx: ctx, log: context.WithoutCancel(ctx), call: c, server: c.Server(), conn: conn, lim: lim, look: make(chan struct{}, 1)}
 	defer r.settled()
 	defer func() {
 		if p := recover(); p != nil {
@@ -74,7 +73,7 @@ func (g *Gate) Run(ctx context.Context, c Call, conn *mcphost.Connection, lim Li
 // open where it cannot be written; the next start closes it.
 func (r *run) broken(p any) (Outcome, error) {
 	err := fmt.Errorf("the call of %s was ended by a fault in Steward: %v", r.call.Tool(), p)
-	r.g.notice(r.call.Conversation(), "internal", r.call.Server(), r.g.o.Redact(fmt.Sprintf("%v\n%s", err, debug.Stack())))
+	r.g.notice(r.call.Conversation(), "internal", r.call.Server(), r.g.cleanText(fmt.Sprintf("%v\n%s", err, debug.Stack())))
 	if r.entry == nil {
 		return r.unwritten(err)
 	}
@@ -89,13 +88,14 @@ func (r *run) broken(p any) (Outcome, error) {
 // run is one call on its way. It belongs to the goroutine in Gate.Run; what
 // others read of it while the call runs is fixed before that.
 type run struct {
-	g    *Gate
-	ctx  context.Context
-	log  context.Context // for the record: not cancelled with ctx
-	call Call
-	conn *mcphost.Connection
-	lim  Limits
-	look chan struct{} // something changed at the server: look again
+	g      *Gate
+	ctx    context.Context
+	log    context.Context // for the record: not cancelled with ctx
+	call   Call            // changes once where the person edits it
+	server string          // fixed, so that others may read it
+	conn   *mcphost.Connection
+	lim    Limits
+	look   chan struct{} // something changed at the server: look again
 
 	entry   *journal.Entry
 	decided decision
@@ -225,8 +225,9 @@ func (r *run) decide(d decision, hash string) error {
 	return err
 }
 
-// refuse ends a call that is never sent.
+// refuse ends a call that is never sent. The reason may quote the server's schema.
 func (r *run) refuse(d decision) (Outcome, error) {
+	d.reason = r.g.cleanText(d.reason)
 	if err := r.decide(d, ""); err != nil {
 		return r.unwritten(err)
 	}
@@ -371,7 +372,7 @@ func (r *run) send(exact []byte, receipt *journal.Receipt) (Outcome, error) {
 	c := g.readContent(res.Content, res.Structured)
 	o := Outcome{
 		Outcome: res.Outcome, Effect: res.Effect, Reason: g.cleanText(res.Reason), Content: c.blocks,
-		Structured: c.structured, Images: c.images, Notes: res.Notes, Seconds: g.o.Now().Sub(r.started).Seconds(),
+		Structured: c.structured, Images: c.images, Seconds: g.o.Now().Sub(r.started).Seconds(),
 	}
 	if res.Outcome == journal.OK || res.Outcome == journal.ToolError {
 		o.Text = c.text

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"steward/app/clean"
@@ -14,6 +15,9 @@ import (
 	"steward/app/journal"
 	"steward/mcphost"
 )
+
+// givenUp is why a question of a server ends whose context has ended.
+const givenUp = "the server or the person ended what it belonged to"
 
 // How a sampling request ended, in the contract's words.
 const (
@@ -29,7 +33,7 @@ const (
 // never becomes part of a conversation. It implements mcphost.Asker.
 func (g *Gate) Sample(ctx context.Context, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
 	o := g.origin(r.Server, r.Calls)
-	s := &sampling{g: g, ctx: ctx, log: context.WithoutCancel(ctx), o: o, req: r, wanted: r.MaxTokens, started: g.o.Now()}
+	s := &sampling{g: g, ctx: ctx, log: context.WithoutCancel(ctx), o: o, req: g.cleanRequest(r), wanted: r.MaxTokens, started: g.o.Now()}
 	if s.req.MaxTokens <= 0 || s.req.MaxTokens > g.o.MaxTokens {
 		s.req.MaxTokens = g.o.MaxTokens
 	}
@@ -44,6 +48,23 @@ func (g *Gate) Sample(ctx context.Context, r mcphost.SamplingRequest) (mcphost.S
 	return s.run()
 }
 
+// cleanRequest cleans what the server wrote, so that the person and the model get
+// the same text; the record keeps the original.
+func (g *Gate) cleanRequest(r mcphost.SamplingRequest) mcphost.SamplingRequest {
+	r.System = g.cleanText(r.System)
+	messages := make([]mcphost.SamplingMessage, len(r.Messages))
+	for i, m := range r.Messages {
+		messages[i] = mcphost.SamplingMessage{Role: m.Role, Content: slices.Clone(m.Content)}
+		for k := range m.Content {
+			messages[i].Content[k].Text = g.cleanText(m.Content[k].Text)
+		}
+	}
+	r.Messages = messages
+	return r
+}
+
+// sampling is one request to the model on its way; it belongs to the goroutine in
+// Sample.
 type sampling struct {
 	g       *Gate
 	ctx     context.Context
@@ -52,7 +73,9 @@ type sampling struct {
 	req     mcphost.SamplingRequest
 	wanted  int
 	entry   *journal.Entry
-	edited  bool
+	decided bool // the request itself was allowed
+	system  bool // the person changed the system prompt
+	text    bool // the person changed the answer
 	started time.Time
 }
 
@@ -64,7 +87,7 @@ func (s *sampling) run() (mcphost.SamplingAnswer, error) {
 	if err != nil || d.word != Allowed {
 		return s.refuse(d, err)
 	}
-	if err := s.entry.Decided(s.log, journal.Decision{Decision: d.word, By: d.by, ShownHash: s.hash(nil)}); err != nil {
+	if err := s.decide(d); err != nil {
 		return s.fail(err)
 	}
 	answer, err := s.g.o.Sample(s.ctx, s.o.conversation, s.req)
@@ -75,7 +98,7 @@ func (s *sampling) run() (mcphost.SamplingAnswer, error) {
 	if err != nil || d.word != Allowed {
 		return s.refuse(d, err)
 	}
-	raw, err := json.Marshal(map[string]any{"model": answer.Model, "text": answer.Text, "stopReason": answer.StopReason, "edited": s.edited})
+	raw, err := s.result(answer)
 	if err != nil {
 		return s.fail(err)
 	}
@@ -85,11 +108,32 @@ func (s *sampling) run() (mcphost.SamplingAnswer, error) {
 	return answer, nil
 }
 
+// decide records the decision on the request, with what the person saw.
+func (s *sampling) decide(d decision) error {
+	shown := ""
+	if d.by == byPerson && d.word == Allowed {
+		shown = s.hash(nil)
+	}
+	s.decided = true
+	return s.entry.Decided(s.log, journal.Decision{Decision: d.word, By: d.by, Reason: d.reason, ShownHash: shown})
+}
+
+// result is what was sent, as it stands in the record: the answer and, where the
+// person changed it, the system prompt that the model got.
+func (s *sampling) result(a mcphost.SamplingAnswer) (json.RawMessage, error) {
+	out := map[string]any{"model": a.Model, "text": a.Text, "stopReason": a.StopReason, "edited": s.system || s.text}
+	if s.system {
+		out["systemPrompt"] = s.req.System
+	}
+	text, err := encode(out)
+	return json.RawMessage(text), err
+}
+
 // refusal says why a request is refused before anybody is asked.
 func (s *sampling) refusal() string {
 	g := s.g
 	switch {
-	case g.o.Sample == nil || g.o.Sampling == nil || !g.o.Sampling(s.o.server):
+	case s.req.Undeclared || g.o.Sample == nil || g.o.Sampling == nil || !g.o.Sampling(s.o.server):
 		return "this server may not ask for the model"
 	case g.o.Policy.Sampling == Deny:
 		return "requests to the model are refused by the settings"
@@ -132,13 +176,24 @@ func (s *sampling) approve(kind string, answer *mcphost.SamplingAnswer) (decisio
 		s.g.declined(s.o)
 		return decision{word: Denied, by: byPerson, reason: clean.Clean(a.Reason)}, nil
 	}
-	if a.System != nil && answer == nil && *a.System != s.req.System {
-		s.req.System, s.edited = *a.System, true
+	switch {
+	case a.System != nil && answer == nil && *a.System != s.req.System:
+		s.req.System, s.system = *a.System, true
+	case a.Text != nil && answer != nil && *a.Text != answer.Text:
+		answer.Text, s.text = *a.Text, true
+	default:
+		return decision{word: Allowed, by: byPerson}, nil
 	}
-	if a.Text != nil && answer != nil && *a.Text != answer.Text {
-		answer.Text, s.edited = *a.Text, true
+	// The person who edited has seen the new text, so the decision stands for it.
+	return decision{word: Allowed, by: byPerson}, s.entry.Shown(s.log, s.hash(answer))
+}
+
+// model is the model that would be asked; empty where that cannot be told.
+func (s *sampling) model() string {
+	if s.g.o.Model == nil {
+		return clean.Line(s.o.model, 200)
 	}
-	return decision{word: Allowed, by: byPerson}, nil
+	return clean.Line(s.g.o.Model(s.ctx, s.o.conversation), 200)
 }
 
 func (s *sampling) check(a Answer) error {
@@ -155,7 +210,7 @@ func (g *Gate) wait(ctx context.Context, item *Item, check func(Answer) error) (
 	expiry, stop := g.expiry(item)
 	defer stop()
 	w := g.waiting.add(*item, check)
-	d := decision{word: Withdrawn, by: byCurrent, reason: "the server or the person ended what it belonged to"}
+	d := decision{word: Withdrawn, by: byCurrent, reason: givenUp}
 	why := goneCancelled
 	select {
 	case a := <-w.answered:
@@ -175,8 +230,10 @@ func (s *sampling) refuse(d decision, errs ...error) (mcphost.SamplingAnswer, er
 	if err := errors.Join(errs...); err != nil {
 		return s.fail(err)
 	}
-	if err := s.entry.Decided(s.log, journal.Decision{Decision: d.word, By: d.by, Reason: d.reason}); err != nil {
-		return s.fail(err)
+	if !s.decided { // else it is the model's answer that was refused: the outcome says so
+		if err := s.decide(d); err != nil {
+			return s.fail(err)
+		}
 	}
 	o := journal.Outcome{Outcome: d.word, Effect: journal.EffectNone, Reason: d.reason}
 	action := sampleDenied
@@ -192,8 +249,13 @@ func (s *sampling) refuse(d decision, errs ...error) (mcphost.SamplingAnswer, er
 	return mcphost.SamplingAnswer{}, fmt.Errorf("%w: the request was not allowed", mcphost.ErrNotAllowed)
 }
 
-// fail ends a request that the model or the journal failed.
+// fail ends a request that the model or the journal failed, or that was given up
+// while the model answered.
 func (s *sampling) fail(cause error) (mcphost.SamplingAnswer, error) {
+	if s.ctx.Err() != nil {
+		err := s.end(journal.Outcome{Outcome: journal.Cancelled, Effect: journal.EffectUnknown, Reason: givenUp}, sampleFailed)
+		return mcphost.SamplingAnswer{}, errors.Join(s.ctx.Err(), err)
+	}
 	err := s.end(journal.Outcome{Outcome: journal.ProtocolError, Effect: journal.EffectUnknown, Reason: s.g.line(cause.Error())}, sampleFailed)
 	s.g.notice(s.o.conversation, "sampling", s.o.server, "A request to the model for the server "+s.o.server+" failed: "+s.g.line(errors.Join(cause, err).Error()))
 	return mcphost.SamplingAnswer{}, errors.New("the model could not answer the request")
@@ -202,8 +264,11 @@ func (s *sampling) fail(cause error) (mcphost.SamplingAnswer, error) {
 func (s *sampling) end(o journal.Outcome, action string) error {
 	o.Seconds = s.g.o.Now().Sub(s.started).Seconds()
 	err := s.entry.Outcome(s.log, o)
+	if err != nil && action == sampleSent {
+		action = sampleFailed // what cannot be recorded is not sent
+	}
 	s.g.o.Bus.Publish(event.Sampling{
-		Conversation: s.o.conversation, Call: s.o.call, Record: s.entry.Number(), Server: s.o.server, Action: action, Edited: s.edited,
+		Conversation: s.o.conversation, Call: s.o.call, Record: s.entry.Number(), Server: s.o.server, Action: action, Edited: s.system || s.text,
 	})
 	return err
 }
@@ -229,7 +294,7 @@ func encode(v any) (string, error) {
 // hash covers all that is shown: what would be sent and, in the second step, the
 // answer.
 func (s *sampling) hash(answer *mcphost.SamplingAnswer) string {
-	parts := []string{"sampling", s.o.server, s.req.System, fmt.Sprint(s.req.MaxTokens)}
+	parts := append([]string{"sampling", s.o.server, s.req.System, fmt.Sprint(s.req.MaxTokens)}, s.settings()...)
 	for _, m := range s.req.Messages {
 		parts = append(parts, m.Role)
 		for _, c := range m.Content {
@@ -242,11 +307,23 @@ func (s *sampling) hash(answer *mcphost.SamplingAnswer) string {
 	return hashOf(parts...)
 }
 
+// settings words what the server sets beside the messages.
+func (s *sampling) settings() []string {
+	var out []string
+	if t := s.req.Temperature; t != nil {
+		out = append(out, fmt.Sprintf("The server sets the temperature to %v.", *t))
+	}
+	for _, stop := range s.req.Stop {
+		out = append(out, fmt.Sprintf("The server lets the answer end before “%s”.", clean.Reveal(stop)))
+	}
+	return out
+}
+
 func (s *sampling) present(answer *mcphost.SamplingAnswer) (*Sampling, Presentation) {
-	raw := &Sampling{System: s.req.System, MaxTokens: s.req.MaxTokens, Wanted: s.wanted}
+	raw := &Sampling{System: s.req.System, MaxTokens: s.req.MaxTokens, Wanted: s.wanted, Model: s.model()}
 	p := Presentation{
 		Title: fmt.Sprintf("%s asks for the model", clean.Reveal(s.o.server)), Server: clean.Reveal(s.o.server), Tool: clean.Reveal(s.o.tool),
-		System: revealLines(s.req.System),
+		System: revealLines(s.req.System), Warnings: s.settings(),
 	}
 	for _, m := range s.req.Messages {
 		raw.Messages = append(raw.Messages, sampleMessage(m, func(t string) string { return t }))
@@ -268,23 +345,14 @@ func (s *sampling) present(answer *mcphost.SamplingAnswer) (*Sampling, Presentat
 
 func sampleMessage(m mcphost.SamplingMessage, show func(string) string) SamplingMessage {
 	out := SamplingMessage{Role: m.Role}
-	other := 0
+	var others []string
 	for _, c := range m.Content {
 		if c.Type == "text" {
 			out.Text += show(c.Text)
 		} else {
-			other++
+			others = append(others, fmt.Sprintf("%s (%s, %d bytes)", clean.Line(c.Type, 30), clean.Line(c.MIMEType, 60), len(c.Data)))
 		}
 	}
-	if other > 0 {
-		kinds := slices.Collect(func(yield func(string) bool) {
-			for _, c := range m.Content {
-				if c.Type != "text" && !yield(fmt.Sprintf("%s (%s, %d bytes)", clean.Line(c.Type, 30), clean.Line(c.MIMEType, 60), len(c.Data))) {
-					return
-				}
-			}
-		})
-		out.Note = fmt.Sprint(kinds)
-	}
+	out.Note = strings.Join(others, ", ")
 	return out
 }

@@ -6,9 +6,15 @@ import (
 	"sync"
 )
 
-// maxQueued bounds what one slow subscriber can make the program hold. Beyond
-// it, notices are counted instead of kept; nothing else is ever left out.
-const maxQueued = 8192
+const (
+	// maxQueued bounds what one slow subscriber can make the program hold. Beyond
+	// it, notices are counted instead of kept and reports of progress, which the
+	// next one replaces, are left out; nothing else ever is.
+	maxQueued = 8192
+	// maxJoined is the length up to which pieces of text are joined, in bytes: to
+	// join longer ones would copy them over and over.
+	maxJoined = 16 << 10
+)
 
 // Bus carries events from whoever publishes to every subscriber, each in the
 // order of publishing. All methods may be called from any goroutine.
@@ -83,9 +89,14 @@ func (s *subscriber) push(e Event) {
 			return
 		}
 	}
-	if _, notice := e.(Notice); notice && len(s.queue) >= maxQueued {
-		s.lost++
-		return
+	if len(s.queue) >= maxQueued {
+		switch e.(type) {
+		case Notice:
+			s.lost++
+			return
+		case Progress:
+			return
+		}
 	}
 	s.queue = append(s.queue, e)
 	s.wake.Signal()
@@ -132,12 +143,12 @@ func (s *subscriber) run(on func(Event)) (problem string) {
 func join(a, b Event) (Event, bool) {
 	switch b := b.(type) {
 	case Text:
-		if a, ok := a.(Text); ok && a.Conversation == b.Conversation {
+		if a, ok := a.(Text); ok && a.Conversation == b.Conversation && len(a.Text) < maxJoined {
 			a.Text += b.Text
 			return a, true
 		}
 	case Reasoning:
-		if a, ok := a.(Reasoning); ok && a.Conversation == b.Conversation {
+		if a, ok := a.(Reasoning); ok && a.Conversation == b.Conversation && len(a.Text) < maxJoined {
 			a.Text += b.Text
 			return a, true
 		}

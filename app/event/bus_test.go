@@ -139,3 +139,30 @@ func TestPanicEndsOneSubscriberOnly(t *testing.T) {
 		t.Fatalf("notices: %v", notices)
 	}
 }
+
+func TestFloodOfProgressIsNotKept(t *testing.T) {
+	t.Parallel()
+	b := NewBus()
+	hold := make(chan struct{})
+	reports, calls := 0, 0
+	cancel := b.Subscribe(func(e Event) {
+		<-hold
+		switch e.(type) {
+		case Progress:
+			reports++
+		case Call:
+			calls++
+		}
+	})
+	for n := range maxQueued {
+		b.Publish(Progress{Call: "a", Progress: float64(n)})
+		b.Publish(Progress{Call: "b", Progress: float64(n)})
+		b.Publish(Progress{Call: "c", Progress: float64(n)})
+	}
+	b.Publish(Call{ID: "k"})
+	close(hold)
+	cancel()
+	if reports > 2*maxQueued || calls != 1 {
+		t.Fatalf("%d reports, %d calls", reports, calls)
+	}
+}

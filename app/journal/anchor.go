@@ -81,6 +81,7 @@ type keeper struct {
 	mu     sync.Mutex
 	latest anchor
 	frozen bool // the anchors are evidence now
+	fileMu sync.Mutex
 
 	fileWake, ringWake   chan struct{}
 	stop                 chan struct{}
@@ -162,26 +163,31 @@ func (k *keeper) freeze() {
 	k.mu.Unlock()
 }
 
-// forgive lets the anchors be replaced again.
-func (k *keeper) forgive() {
+// forgive replaces the anchors, which were evidence, and waits for it.
+func (k *keeper) forgive(ctx context.Context) error {
 	k.mu.Lock()
 	k.frozen = false
+	a := k.latest
 	k.mu.Unlock()
-	for _, wake := range []chan struct{}{k.fileWake, k.ringWake} {
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
+	if k.ring != nil {
+		k.saveRing(ctx, a)
 	}
+	return k.write(a)
 }
 
 // saveFile replaces the side file as a whole (write aside, sync, rename).
 func (k *keeper) saveFile(a anchor, trouble func(error)) {
-	err := writeAnchor(k.path, a)
+	err := k.write(a)
 	if err != nil && k.fileError == nil {
 		trouble(fmt.Errorf("the anchor of the journal could not be written to %s; the journal itself is written: %w", k.path, err))
 	}
 	k.fileError = err
+}
+
+func (k *keeper) write(a anchor) error {
+	k.fileMu.Lock()
+	defer k.fileMu.Unlock()
+	return writeAnchor(k.path, a)
 }
 
 func writeAnchor(path string, a anchor) error {

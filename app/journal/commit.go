@@ -43,6 +43,18 @@ func (it *item) begin() bool {
 	return it.state.CompareAndSwap(itemQueued, itemBegun) || it.state.Load() == itemBegun
 }
 
+// answer tells the caller, once; a kept item fails many times and its caller
+// waits for the first answer alone.
+func (it *item) answer(err error) {
+	if it.done == nil {
+		return
+	}
+	select {
+	case it.done <- err:
+	default:
+	}
+}
+
 // usable says why nothing can be recorded; called with mu held.
 func (j *Journal) usable() error {
 	switch {
@@ -321,9 +333,7 @@ func (j *Journal) succeeded(written []*item) {
 	j.queue = rest
 	j.mu.Unlock()
 	for _, it := range written {
-		if it.done != nil {
-			it.done <- nil
-		}
+		it.answer(nil)
 	}
 	if recovered {
 		j.tell(nil)
@@ -359,14 +369,11 @@ func (j *Journal) failed(batch []*item, err error) {
 	j.queue = rest
 	j.mu.Unlock()
 	for it := range gone {
-		it.done <- fmt.Errorf("the journal could not write %s, so it does not count: %w", it.draft.kind, err)
+		it.answer(fmt.Errorf("the journal could not write %s, so it does not count: %w", it.draft.kind, err))
 	}
 	for _, it := range kept {
 		it.state.Store(itemBegun) // from now on the clock tries
-		select {
-		case it.done <- degraded:
-		default: // its caller has been told
-		}
+		it.answer(degraded)
 	}
 	if news {
 		j.tell(degraded)

@@ -203,6 +203,10 @@ func TestOutcomeThatCannotBeWritten(t *testing.T) {
 	if err := running.Outcome(bg, Outcome{Outcome: OK}); !errors.Is(err, ErrState) {
 		t.Error(err)
 	}
+	time.Sleep(2*retryDelay + retryDelay/2) // several attempts fail
+	if len(told) > 0 {
+		t.Errorf("told again: %v", <-told)
+	}
 	unblockEvents(t, dir)
 	select {
 	case err := <-told:

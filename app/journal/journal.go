@@ -248,8 +248,7 @@ func (j *Journal) Acknowledge(ctx context.Context) error {
 		j.mu.Unlock()
 		return fmt.Errorf("acknowledging that the journal does not hold: %w", err)
 	}
-	j.keeper.forgive()
-	return nil
+	return j.keeper.forgive(ctx)
 }
 
 // bootID tells one start of the system from another, so that monotonic times

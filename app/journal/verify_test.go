@@ -132,6 +132,7 @@ func TestTampering(t *testing.T) {
 		"a deleted text":              {sql: []string{"DELETE FROM body WHERE event = 6"}, event: 6},
 		"a text said to be erased":    {sql: []string{"UPDATE body SET bytes = x'', nonce = x'', erased = 1 WHERE event = 6"}, event: 6},
 		"an added text":               {sql: []string{"INSERT INTO body VALUES(1, x'', x'', 0)"}, event: 1},
+		"a text of no event":          {sql: []string{"INSERT INTO body VALUES(999, x'', x'', 0)"}},
 		"swapped texts":               {sql: []string{"UPDATE body SET event = -1 WHERE event = 2", "UPDATE body SET event = 2 WHERE event = 6", "UPDATE body SET event = 6 WHERE event = -1"}, event: 2},
 		"a deleted event":             {sql: []string{"DELETE FROM body WHERE event = 4", "DELETE FROM event WHERE seq = 4"}, event: 5},
 		"a deleted first event":       {sql: []string{"DELETE FROM event WHERE seq = 1"}, event: 2},
@@ -169,7 +170,7 @@ func TestRehashedFromSomewhereOn(t *testing.T) {
 	t.Parallel()
 	for _, from := range []int64{1, 3, 27} {
 		dir := filled(t)
-		rehash(t, dir, from)
+		rehash(t, dir, from, 1000)
 		v := detected(t, dir, fmt.Sprintf("rehashed from %d on", from))
 		if !strings.Contains(v.Problem, "rewritten") {
 			t.Errorf("%+v", v)
@@ -183,8 +184,19 @@ func TestRehashedFromSomewhereOn(t *testing.T) {
 	}
 }
 
-// rehash changes an event's time and makes every hash from there on fit.
-func rehash(t *testing.T, dir string, from int64) {
+// An event that fits itself still has to fit the one after it.
+func TestRehashedAlone(t *testing.T) {
+	t.Parallel()
+	dir := filled(t)
+	rehash(t, dir, 10, 10)
+	if v := detected(t, dir, "one event rehashed"); v.BadEvent != 11 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// rehash changes an event's time and makes every hash from there on fit, up to
+// an event.
+func rehash(t *testing.T, dir string, from, to int64) {
 	t.Helper()
 	db, err := storage.Open(bg, storage.Options{Dir: dir, ReadOnly: true})
 	if err != nil {
@@ -196,7 +208,7 @@ func rehash(t *testing.T, dir string, from int64) {
 	var statements []string
 	var prev []byte
 	for _, e := range events {
-		if e.Seq >= from {
+		if e.Seq >= from && e.Seq <= to {
 			if e.Seq == from {
 				e.Mono++
 			}
@@ -354,7 +366,7 @@ func TestFlippedBytes(t *testing.T) {
 		wg.Go(func() {
 			for at := range work {
 				changed := append([]byte(nil), whole...)
-				changed[at] ^= byte(1 << (at % 8))
+				changed[at] ^= 1
 				if err := os.WriteFile(filepath.Join(mine, "steward.db"), changed, 0o600); err != nil {
 					t.Error(err)
 					continue
@@ -382,12 +394,43 @@ func TestFlippedBytes(t *testing.T) {
 			}
 		}
 	}
+	for _, page := range pages { // the types in every row's header
+		for _, at := range typesOf(whole[(page-1)*4096 : page*4096]) {
+			work <- (page-1)*4096 + at
+		}
+	}
 	close(work)
 	wg.Wait()
 	t.Logf("%d noticed, %d in unused bytes", noticed, harmless)
 	if noticed < 100 {
 		t.Error("too few were noticed for this test to mean anything")
 	}
+}
+
+// typesOf gives the places of the serial types of the rows in a table leaf
+// (file format, section 2.1), whose lowest bit tells a text from a blob.
+func typesOf(p []byte) []int {
+	if p[0] != 13 {
+		return nil
+	}
+	varint := func(at int) (value, next int) {
+		for ; p[at] >= 128; at++ {
+			value = value<<7 | int(p[at]&127)
+		}
+		return value<<7 | int(p[at]), at + 1
+	}
+	var all []int
+	for i := range int(p[3])<<8 | int(p[4]) {
+		at := int(p[8+2*i])<<8 | int(p[9+2*i])
+		_, at = varint(at) // size
+		_, at = varint(at) // rowid
+		size, header := varint(at)
+		for end := at + size; header < end; {
+			_, header = varint(header)
+			all = append(all, header-1) // the last byte of the type
+		}
+	}
+	return all
 }
 
 // pagesOf finds the pages of tables by following their b-trees (file format,

@@ -71,10 +71,9 @@ func (s *Server) Model() string { return modelName }
 func (s *Server) Close() error {
 	s.once.Do(func() {
 		s.release()
-		if err := s.http.Close(); err != nil {
-			s.err = err
-		}
-		<-s.served
+		err := s.http.Close()
+		<-s.served // behind it nobody else writes s.err
+		s.err = errors.Join(s.err, err)
 	})
 	return s.err
 }

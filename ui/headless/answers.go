@@ -24,23 +24,36 @@ func (t *terminal) put(ctx context.Context, item consent.Item) (consent.Answer, 
 	}
 }
 
-const callChoices = `
+// callChoices offers what a call can be answered with. A grant for a conversation is none
+// where the call belongs to none.
+func callChoices(item consent.Item) (text, prompt string, keys map[string]string) {
+	text, prompt = callText, "y, c, a, e, n or r, then Enter: "
+	keys = map[string]string{"y": "yes", "c": "conversation", "a": "always", "e": "edit", "n": "no", "r": "reason"}
+	if item.Conversation == "" {
+		text, prompt = strings.Replace(text, conversationChoice, "", 1), "y, a, e, n or r, then Enter: "
+		delete(keys, "c")
+	}
+	return text, prompt, keys
+}
+
+const conversationChoice = "  c  allow this tool with any arguments in this conversation\n"
+
+const callText = `
   y  allow this one call
-  c  allow this tool with any arguments in this conversation
-  a  always allow this tool, in every conversation
+` + conversationChoice + `  a  always allow this tool, in every conversation
   e  edit the arguments, then send the edited call
   n  deny
   r  deny and tell the model why
 `
 
 func (t *terminal) putCall(ctx context.Context, item consent.Item) (consent.Answer, error) {
-	t.print(callCard(item) + callChoices)
+	text, prompt, keys := callChoices(item)
+	t.print(callCard(item) + text)
 	if err := t.settleDown(ctx); err != nil {
 		return consent.Answer{}, err
 	}
 	for {
-		key, err := t.choose(ctx, "y, c, a, e, n or r, then Enter: ", map[string]string{
-			"y": "yes", "c": "conversation", "a": "always", "e": "edit", "n": "no", "r": "reason"})
+		key, err := t.choose(ctx, prompt, keys)
 		if err != nil {
 			return consent.Answer{Action: consent.Deny}, err
 		}
@@ -143,12 +156,8 @@ func (t *terminal) putURL(ctx context.Context, item consent.Item) (consent.Answe
 		return consent.Answer{Action: consent.Cancel}, err
 	case key == "n":
 		return decline, nil
-	case key == "o":
-		if err := opener.Open(ctx, item.Elicitation.URL); err != nil {
-			t.print(sentence(err) + " Open it yourself:\n  " + item.Presentation.URL + "\n")
-		}
 	}
-	return consent.Answer{Action: consent.Accept}, nil
+	return consent.Answer{Action: consent.Accept, Elsewhere: key == "c"}, nil
 }
 
 // fillForm goes through the fields in the server's order. A value is checked as soon as

@@ -80,7 +80,7 @@ func (r *run) ask(ctx context.Context) (int, error) {
 }
 
 func (r *run) turn(ctx context.Context, s *session, prompt string) (int, error) {
-	s.app.Start()
+	s.app.Start(ctx)
 	turn, err := s.app.Ask(ctx, app.Question{Text: prompt, Attach: r.attach})
 	if err != nil {
 		return exitFailed, err
@@ -131,7 +131,7 @@ func (r *run) oneCall(ctx context.Context, s *session, arguments string) (int, e
 	r.signals.turn(stop)
 	defer r.signals.turn(nil)
 	s.attend(stop)
-	s.app.Start(r.args[0])
+	s.app.Start(callCtx, r.args[0])
 	o, err := s.app.Call(callCtx, r.args[0], r.args[1], arguments)
 	if err != nil {
 		return exitFailed, err

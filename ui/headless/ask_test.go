@@ -233,3 +233,14 @@ func TestOneCallByHand(t *testing.T) {
 		}
 	})
 }
+
+// A turn that the limit of rounds stopped says so, and each fact is said once.
+func TestWhyATurnWasStopped(t *testing.T) {
+	t.Parallel()
+	_, flags := model(t, scriptedmodel.CallTool("get_weekly_report", weekly))
+	r := steward(t, with(flags, "ask", "go", "--max-rounds", "1", "--consent", "allow", "--data", t.TempDir(), "--servers", serversFile(t, minimal()))...).mustExit(t, 3)
+	r.mustSay(t, "The turn was stopped: the limit of 1 round", "A call of weekly-report__get_weekly_report was not executed: the limit")
+	if strings.Contains(strings.ToLower(r.errOut), "executed. not executed") {
+		t.Errorf("said twice: %s", r.errOut)
+	}
+}

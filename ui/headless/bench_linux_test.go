@@ -2,8 +2,10 @@ package headless
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -22,25 +24,26 @@ const benchCalls = 50
 // first model request, with one stdio server and a fresh folder.
 func BenchmarkFirstRequest(b *testing.B) {
 	servers := serversFile(b, scripted("--only", "echo"))
-	var times []time.Duration
+	var times []float64
 	for range b.N {
 		m := scriptedmodel.Start(b, scriptedmodel.Say("Hello."))
 		cmd := prepared(b, "ask", "hello", "--base-url", m.URL(), "--model", "fake", "--data", b.TempDir(), "--servers", servers)
 		start := time.Now()
 		finish(b, cmd).mustExit(b, 0)
-		times = append(times, m.Requests()[0].Time.Sub(start))
+		times = append(times, m.Requests()[0].Time.Sub(start).Seconds()*1000)
 		m.Close()
 	}
-	slices.Sort(times)
-	b.ReportMetric(float64(times[len(times)/2].Microseconds())/1000, "ms/first-request")
+	b.ReportMetric(median(times), "ms/first-request")
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkTurn makes a turn of 50 calls. ms/call is the time between two model requests
-// less nothing: the call, its two durable commits, and the endpoint's own answer.
+// BenchmarkTurn makes a turn of 50 calls. ms/call is the time from one model request to
+// the next: the endpoint's answer, the call with its two durable commits, and the
+// messages stored beside them. ms/insert is a bare durable insert in the same run, and
+// x-budget the share of 1.5 ms plus two such inserts that a call takes.
 func BenchmarkTurn(b *testing.B) {
 	servers := serversFile(b, scripted("--only", "echo"))
-	var perCall []float64
+	var perCall, perInsert []float64
 	var peak int64
 	for range b.N {
 		m := scriptedmodel.StartScript(b, scriptedmodel.Script{Rounds: &scriptedmodel.Rounds{N: benchCalls, Tool: "echo", Arguments: []byte(`{"text":"{{n}}"}`)}})
@@ -51,13 +54,44 @@ func BenchmarkTurn(b *testing.B) {
 		}
 		requests := m.Requests()
 		perCall = append(perCall, requests[len(requests)-1].Time.Sub(requests[0].Time).Seconds()*1000/benchCalls)
+		perInsert = append(perInsert, bareInsert(b))
 		peak = max(peak, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
 		m.Close()
 	}
-	slices.Sort(perCall)
-	b.ReportMetric(perCall[len(perCall)/2], "ms/call")
+	call, insert := median(perCall), median(perInsert)
+	b.ReportMetric(call, "ms/call")
+	b.ReportMetric(insert, "ms/insert")
+	b.ReportMetric(call/(1.5+2*insert), "x-budget")
 	b.ReportMetric(float64(peak)/1024, "MB-peak")
 	b.ReportMetric(0, "ns/op")
+}
+
+func median(v []float64) float64 {
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+// bareInsert is the time of one durable insert in ms: one row of a call's size, WAL,
+// synchronous=FULL, the driver that the program itself links.
+func bareInsert(b *testing.B) float64 {
+	b.Helper()
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(b.TempDir(), "bare.db")+"?_journal_mode=WAL&_synchronous=FULL")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("CREATE TABLE t (id INTEGER PRIMARY KEY, body TEXT)"); err != nil {
+		b.Fatal(err)
+	}
+	body := strings.Repeat("x", 500)
+	start := time.Now()
+	for range 2 * benchCalls {
+		if _, err := db.Exec("INSERT INTO t (body) VALUES (?)", body); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return time.Since(start).Seconds() * 1000 / (2 * benchCalls)
 }
 
 // BenchmarkEmptyProcess is the floor: a process of the same binary that does nothing.

@@ -79,7 +79,7 @@ func samplingCard(item consent.Item) string {
 	} else {
 		fmt.Fprintf(&b, "\n%s\nThe server %s wants to ask your model%s\n", rule, p.Server, whose(item))
 		if s := item.Sampling; s != nil {
-			fmt.Fprintf(&b, "  Model: %s, at most %d tokens", s.Model, s.MaxTokens)
+			fmt.Fprintf(&b, "  Model: %s, at most %d tokens", orWords(s.Model, "none can be reached"), s.MaxTokens)
 			if s.Wanted > s.MaxTokens {
 				fmt.Fprintf(&b, " (the server wanted %d)", s.Wanted)
 			}

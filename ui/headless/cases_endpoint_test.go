@@ -1,3 +1,5 @@
+//go:build linux
+
 package headless
 
 import (
@@ -75,6 +77,7 @@ func TestErrorsOfEveryForm(t *testing.T) {
 		"error as text":    {Fail(401, `{"error":"Unauthorized"}`), []string{"401", "Unauthorized"}},
 		"message at top":   {Fail(400, `{"object":"error","message":"too few","code":40001}`), []string{"400", "too few"}},
 		"a list":           {Fail(400, `[{"error":{"code":400,"message":"wrong field"}}]`), []string{"400", "wrong field"}},
+		"a tool by number": {Fail(400, `{"error":{"message":"Invalid schema: object schema missing properties","type":"invalid_request_error","param":"tools[0].function.parameters"}}`), []string{"400", "s/e"}},
 		"no body":          {Fail(403, ""), []string{"403"}},
 		"an empty 200":     {Reply(), []string{"200", "empty"}},
 		"a nested message": {Fail(400, `{"error":{"message":"{\"error\":{\"message\":\"inner reason\"}}"}}`), []string{"400", "inner reason"}},
@@ -289,9 +292,10 @@ func TestResultsWithoutText(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"content":[],"structuredContent":{"total":36},"isError":false}`: `{"total":36}`,
 		`{"content":[]}`: "",
-		`{"content":[{"type":"text","text":""}]}`:                                           "",
-		`{"structuredContent":{"z":1,"a":12345678901234567890}}`:                            `{"z":1,"a":12345678901234567890}`,
-		`{"content":[{"type":"text","text":"36 in all"}],"structuredContent":{"total":36}}`: "36 in all",
+		`{"content":[{"type":"text","text":""}]}`:                                                       "",
+		`{"structuredContent":{"z":1,"a":12345678901234567890}}`:                                        `{"z":1,"a":12345678901234567890}`,
+		`{"content":[{"type":"text","text":"36 in all"}],"structuredContent":{"total":36}}`:             "36 in all",
+		`{"content":[{"type":"image","mimeType":"image/png","data":""}],"structuredContent":{"n":[1]}}`: `{"n":[1]}`,
 	} {
 		t.Run(result, func(t *testing.T) {
 			t.Parallel()

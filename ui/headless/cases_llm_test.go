@@ -120,6 +120,48 @@ func TestBrokenCallsDoNotRun(t *testing.T) {
 	}
 }
 
+// A broken call beside a good one, a tool that is not there, a name that is none: what
+// is right runs, the rest is answered, and the conversation stays valid.
+func TestOddCallsBesideGoodOnes(t *testing.T) {
+	t.Parallel()
+	good := echoes(0, "a", `{"text":"good"}`)
+	for name, tc := range map[string]struct {
+		parts  []Part
+		finish string
+		wrong  int // calls that are answered with an error
+	}{
+		"the second is cut":        {[]Part{good, echoes(1, "b", `{"text":"half`)}, "length", 1},
+		"the first is cut":         {[]Part{echoes(0, "b", `{"text":"half`), echoes(1, "a", `{"text":"good"}`)}, "tool_calls", 1},
+		"a tool that is not there": {[]Part{good, CallDelta(1, "b", "s__nothing", `{}`)}, "tool_calls", 1},
+		"a bare name":              {[]Part{good, CallDelta(1, "b", "nothing", `{}`)}, "tool_calls", 1},
+		"another case":             {[]Part{good, CallDelta(1, "b", "S__ECHO", `{"text":"x"}`)}, "tool_calls", 1},
+		"a name with odd letters":  {[]Part{good, CallDelta(1, "b", "s__есho\u202e/../x y", `{"text":"x"}`)}, "tool_calls", 1},
+		"a very long name":         {[]Part{good, CallDelta(1, "b", strings.Repeat("n", 5000), `{}`)}, "tool_calls", 1},
+		"the schema is broken":     {[]Part{good, echoes(1, "b", `{"text":5}`)}, "tool_calls", 1},
+		"a phantom":                {[]Part{good, CallDelta(1, "", "", "")}, "tool_calls", 0},
+		"text between":             {[]Part{Text("Let me see."), good, Text(" Now."), CallDelta(1, "b", "s__none", "{}")}, "tool_calls", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := play(t, strict(Reply(append(tc.parts, Finish(tc.finish), Done())...), Say("I see.")), tools)
+			p.mustExit(t, 0)
+			p.noProblems(t)
+			if got := p.received(t); len(got) != 1 || got[0] != `echo {"text":"good"}` {
+				t.Errorf("the server received %q", got)
+			}
+			wrong := 0
+			for _, m := range p.sent(t, 1) {
+				if m["role"] == "tool" && m["content"] != "good" {
+					wrong++
+				}
+			}
+			if wrong != tc.wrong {
+				t.Errorf("%d calls are answered with an error, want %d: %s", wrong, tc.wrong, p.request(t, 1))
+			}
+		})
+	}
+}
+
 // How an answer may end, and what of it is kept, shown and asked again.
 func TestHowAnswersEnd(t *testing.T) {
 	t.Parallel()

@@ -24,6 +24,8 @@ type played struct {
 	file  string // servers file
 	seen  string // what the server received, a line each
 	took  time.Duration
+	// killed says that a run was killed: a call may be recorded whose bytes never left.
+	killed bool
 }
 
 // play runs a turn with every call allowed, unless more says otherwise, and checks what
@@ -65,7 +67,7 @@ func (p *played) check(t testing.TB) {
 		}
 	}
 	received := p.received(t)
-	if ran != len(received) {
+	if ran != len(received) && !(p.killed && ran > len(received)) {
 		t.Errorf("the server received %d calls, the journal says %d: %q", len(received), ran, received)
 	}
 	for _, c := range only(p.all, "call") {

@@ -96,6 +96,10 @@ func alive(t testing.TB, file string) bool {
 		if syscall.Kill(pid, 0) != nil {
 			return false
 		}
+		// One that has ended stays a zombie until its new parent looks at it.
+		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && bytes.Contains(stat, []byte(") Z ")) {
+			return false
+		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	return true

@@ -118,7 +118,7 @@ func reviewText(v app.Review) string {
 		fmt.Fprintf(&b, "Server %s: everything was reviewed.\n", v.Server)
 	}
 	for _, c := range v.Changes {
-		fmt.Fprintf(&b, "\n%s\n%s %s: %s\n", rule, c.Kind, c.Name, strings.ToUpper(c.State))
+		fmt.Fprintf(&b, "\n%s\n%s: %s\n", rule, definitionName(c.Kind, c.Name), stateWord(c.State))
 		for _, w := range c.Warnings {
 			indent(&b, "  ! ", w)
 		}
@@ -142,6 +142,25 @@ func reviewText(v app.Review) string {
 	return b.String()
 }
 
+// definitionName names a definition; a server's configuration and instructions have no
+// name of their own.
+func definitionName(kind, name string) string {
+	switch {
+	case kind == "server":
+		return "configuration"
+	case name == "":
+		return kind
+	}
+	return kind + " " + name
+}
+
+func stateWord(state string) string {
+	if state == "same" {
+		return "unchanged"
+	}
+	return strings.ToUpper(state)
+}
+
 func trustText(v app.Review) string {
 	n := v.Pending()
 	if n == 0 && !v.Blocked {
@@ -151,7 +170,7 @@ func trustText(v app.Review) string {
 	fmt.Fprintf(&b, "Server %s: trusted as it is now.\n", v.Server)
 	for _, c := range v.Changes {
 		if c.State != "same" {
-			fmt.Fprintf(&b, "  %s %s: %s\n", c.Kind, c.Name, c.State)
+			fmt.Fprintf(&b, "  %s: %s\n", definitionName(c.Kind, c.Name), c.State)
 		}
 	}
 	return b.String()

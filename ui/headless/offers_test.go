@@ -55,8 +55,8 @@ func TestReviewAndTrust(t *testing.T) {
 	enabled := func() any {
 		t.Helper()
 		tools := array(t, steward(t, "tools", "--data", data).mustExit(t, 0).out)
-		if len(tools) != 1 {
-			t.Fatalf("%d tools, want 1", len(tools))
+		if len(tools) == 0 {
+			return false
 		}
 		return tools[0].value["enabled"]
 	}

@@ -27,13 +27,19 @@ type output struct {
 	stop   func()
 	failed error // of writing to out; read after the bus subscription has ended
 
-	open bool // out stands in the middle of a line
-	mind bool // err stands in the middle of the model's reasoning
+	servers map[string]string // of the calls under way, for their notices
+
+	told event.Decision // the last one
+	open bool           // out stands in the middle of a line
+	mind bool           // err stands in the middle of the model's reasoning
 }
 
 // on handles one event; it is called by one goroutine, in order.
 func (o *output) on(e event.Event) {
 	if o.lines {
+		if why := o.reason(e); why != nil {
+			o.wrote(writeJSON(o.out, why))
+		}
 		if line := eventLine(e); line != nil {
 			o.wrote(writeJSON(o.out, line))
 		}
@@ -43,6 +49,28 @@ func (o *output) on(e event.Event) {
 		defer o.term.hold()()
 	}
 	o.text(e)
+}
+
+// reason is the notice that goes before the line of a result which is no answer of the
+// tool: that line itself has no room to say why.
+func (o *output) reason(e event.Event) any {
+	switch e := e.(type) {
+	case event.Call:
+		if o.servers == nil {
+			o.servers = map[string]string{}
+		}
+		o.servers[e.ID] = e.Server
+	case event.Result:
+		server := o.servers[e.Call]
+		delete(o.servers, e.Call)
+		switch e.Outcome {
+		case "protocol_error", "timeout", "unknown", "withdrawn":
+			if e.Reason != "" {
+				return noticeLine{"notice", "call_" + e.Outcome, server, clean.Clean(e.Reason)}
+			}
+		}
+	}
+	return nil
 }
 
 // stopWith says what ends the turn when its output can no longer be written.
@@ -88,6 +116,7 @@ func (o *output) text(e event.Event) {
 		o.say(fmt.Sprintf("Call %s, record %d: %s on %s with %s", e.ID, e.Record, clean.Reveal(e.Tool), clean.Reveal(e.Server), clean.Reveal(e.Arguments)))
 	case event.Decision:
 		o.say(decisionText(e))
+		o.told = e
 	case event.Progress:
 		o.say(progressText(e))
 	case event.Elicitation:
@@ -95,7 +124,11 @@ func (o *output) text(e event.Event) {
 	case event.Sampling:
 		o.say(fmt.Sprintf("The server %s asked for the model: %s", clean.Reveal(e.Server), e.Action))
 	case event.Result:
-		o.say(resultSummary(e))
+		told := ""
+		if o.told.Call == e.Call {
+			told = o.told.Reason
+		}
+		o.say(resultSummary(e, told))
 		if !o.quiet {
 			o.block(short(resultText(e.Content, e.Structured), e.Record))
 		}
@@ -123,9 +156,9 @@ func decisionText(e event.Decision) string {
 	s := fmt.Sprintf("  %s by %s", e.Decision, e.By)
 	switch e.Decision {
 	case "expired":
-		s = "  nobody answered in time: not sent"
+		return "  nobody answered in time: not sent"
 	case "withdrawn":
-		s = "  not sent: what was shown is no longer current"
+		return "  not sent: " + orWords(e.Reason, "what was shown is no longer current")
 	case "denied":
 		s += ": not sent"
 	}
@@ -146,15 +179,20 @@ func progressText(e event.Progress) string {
 	return s
 }
 
-func resultSummary(e event.Result) string {
+// resultSummary says how a call ended. told is the reason that its decision has given
+// already.
+func resultSummary(e event.Result, told string) string {
 	s := fmt.Sprintf("  %s after %.3f s (record %d)", e.Outcome, e.Seconds, e.Record)
+	if e.Effect == "none" {
+		s = fmt.Sprintf("  %s (record %d)", e.Outcome, e.Record)
+	}
 	switch e.Effect {
 	case "unknown":
 		s += "; it may or may not have happened"
 	case "none":
 		s += "; nothing was done"
 	}
-	if e.Reason != "" {
+	if e.Reason != "" && e.Reason != told {
 		s += ": " + clean.Clean(e.Reason)
 	}
 	return s
@@ -171,6 +209,9 @@ func short(text string, record int64) string {
 func turnText(e event.Turn) string {
 	switch e.State {
 	case "stopped":
+		if e.Error != "" {
+			return "The turn was stopped: " + clean.Clean(strings.TrimSuffix(e.Error, ".")) + "."
+		}
 		return "The turn was stopped."
 	case "interrupted":
 		return "The answer was interrupted: " + orWords(e.Error, "the endpoint ended it early.")

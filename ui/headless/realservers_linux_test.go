@@ -261,11 +261,13 @@ func TestEveryToolOfServerFilesystem(t *testing.T) {
 	for tool := range offered {
 		t.Errorf("the tool %s is offered, and no test calls it", tool)
 	}
-	for name, want := range map[string]string{"new.txt": "新的", "edit.txt": "one three", "moved.txt": "to move"} {
-		if got, err := os.ReadFile(filepath.Join(folder, name)); err != nil || string(got) != want {
-			t.Errorf("%s holds %q, want %q (%v)", name, got, want, err)
+	t.Run("what they left behind", func(t *testing.T) {
+		for name, want := range map[string]string{"new.txt": "新的", "edit.txt": "one three", "moved.txt": "to move"} {
+			if got, err := os.ReadFile(filepath.Join(folder, name)); err != nil || string(got) != want {
+				t.Errorf("%s holds %q, want %q (%v)", name, got, want, err)
+			}
 		}
-	}
+	})
 	t.Run("a folder shared as a root", func(t *testing.T) {
 		shared := t.TempDir()
 		if err := os.WriteFile(filepath.Join(shared, "in-root.txt"), nil, 0o600); err != nil {

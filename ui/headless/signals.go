@@ -16,7 +16,8 @@ type signals struct {
 
 // listen owns one goroutine until end is called. The first signal (Ctrl+C, SIGTERM,
 // SIGHUP) stops the turn, after which the program ends by itself; a second one, or any
-// where no turn runs, ends ctx. A reader of our output that goes away (SIGPIPE) shows as a
+// where no turn runs, ends ctx; after that signals do what the system does by itself, so
+// that nothing here can keep the program alive. A reader of our output that goes away (SIGPIPE) shows as a
 // failed write instead.
 func listen(parent context.Context) (ctx context.Context, s *signals, end func()) {
 	ctx, cancel := context.WithCancel(parent)
@@ -36,6 +37,7 @@ func listen(parent context.Context) (ctx context.Context, s *signals, end func()
 				}
 				if !s.take() {
 					cancel()
+					signal.Reset(hardSignals...)
 				}
 			}
 		}

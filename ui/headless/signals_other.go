@@ -8,6 +8,7 @@ import (
 )
 
 var (
-	endSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}
-	pipeSignal os.Signal
+	hardSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}
+	endSignals  = hardSignals
+	pipeSignal  os.Signal
 )

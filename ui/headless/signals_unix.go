@@ -8,6 +8,7 @@ import (
 )
 
 var (
-	endSignals           = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}
-	pipeSignal os.Signal = syscall.SIGPIPE
+	hardSignals           = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+	endSignals            = append([]os.Signal{syscall.SIGPIPE}, hardSignals...)
+	pipeSignal  os.Signal = syscall.SIGPIPE
 )

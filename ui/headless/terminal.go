@@ -24,21 +24,27 @@ var errNoTerminal = errors.New("there is no terminal to ask on")
 // question at a time: ask, hold and printing exclude each other.
 type terminal struct {
 	in, out *os.File
+	piped   bool // answers come from a pipe or a file that a flag says to ask
 	close   func()
 	mu      sync.Mutex // held by whoever writes or asks
 	line    lineReader
 }
 
-// openTerminal finds the person. Answers are read from stdin where that is a terminal;
-// otherwise, where want says that somebody must be asked or that stdin holds the prompt,
-// from the process's controlling terminal. A script that asks to be asked and has no
-// terminal at all answers on its stdin.
+// openTerminal finds the person. Answers are read from stdin where that is a terminal, and
+// where a flag says that somebody is to be asked and stdin is a pipe or a file: then
+// whoever writes into it answers, a line for each question. Otherwise, where want says
+// that somebody must be asked or that stdin holds the prompt, they are read from the
+// process's controlling terminal.
 func openTerminal(stdin io.Reader, stderr io.Writer, want asking) (*terminal, error) {
 	in, inOK := terminalFile(stdin)
 	out, outOK := terminalFile(stderr)
 	t := &terminal{in: in, out: out, close: func() {}}
 	if !inOK && !want.explicit && !want.stdinTaken {
 		return nil, errNoTerminal
+	}
+	if !inOK && want.explicit && !want.stdinTaken {
+		t.piped = fed(in)
+		inOK, outOK = t.piped, outOK || t.piped && out != nil
 	}
 	if !inOK || !outOK {
 		tty, err := os.OpenFile(controllingTerminal, os.O_RDWR, 0)
@@ -55,8 +61,11 @@ func openTerminal(stdin io.Reader, stderr io.Writer, want asking) (*terminal, er
 			t.out = t.in
 		case !want.explicit || want.stdinTaken || in == nil || out == nil:
 			return nil, errNoTerminal
+		default:
+			t.piped = true // nothing can be in it, so its end answers
 		}
 	}
+	t.line.whole = t.piped
 	if err := t.line.open(t.in); err != nil {
 		t.close()
 		return nil, fmt.Errorf("preparing the terminal: %w", err)
@@ -77,6 +86,16 @@ func terminalFile(v any) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
+// fed says whether somebody can have written answers into stdin: a device such as /dev/null
+// holds none.
+func fed(stdin *os.File) bool {
+	if stdin == nil {
+		return false
+	}
+	info, err := stdin.Stat()
+	return err == nil && info.Mode()&os.ModeDevice == 0
+}
+
 // hold keeps other output away until release is called.
 func (t *terminal) hold() (release func()) {
 	t.mu.Lock()
@@ -85,8 +104,12 @@ func (t *terminal) hold() (release func()) {
 
 func (t *terminal) print(s string) { io.WriteString(t.out, s) } //nolint:errcheck // a terminal that is gone shows in the next read
 
-// settleDown waits until an answer may count and drops what was typed before.
+// settleDown waits until an answer may count and drops what was typed before: it keeps a
+// person at a keyboard from answering what they have not seen. Nobody types into a pipe.
 func (t *terminal) settleDown(ctx context.Context) error {
+	if t.piped {
+		return ctx.Err()
+	}
 	timer := time.NewTimer(settle)
 	defer timer.Stop()
 	select {
@@ -117,6 +140,9 @@ func (t *terminal) askLine(ctx context.Context, prompt string) (string, error) {
 
 // askHidden is ask without showing what is typed.
 func (t *terminal) askHidden(ctx context.Context, prompt string) (string, error) {
+	if t.piped {
+		return t.ask(ctx, prompt)
+	}
 	restore, err := hideInput(t.in)
 	if err != nil {
 		return "", fmt.Errorf("the terminal cannot hide what is typed: %w", err)

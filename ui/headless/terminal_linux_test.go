@@ -1,7 +1,12 @@
 package headless
 
 import (
+	"bufio"
+	"fmt"
+	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -201,11 +206,77 @@ func TestAnAddressIsShownAndNotOpenedByItself(t *testing.T) {
 	}
 }
 
+// A call by hand belongs to no conversation, so none is offered.
+func TestNoConversationIsOfferedToACallByHand(t *testing.T) {
+	t.Parallel()
+	d := talk(t, prepared(t, "call", "weekly-report", "get_weekly_report", weekly, "--data", t.TempDir(), "--servers", serversFile(t, minimal())))
+	if card := d.waitFor(question); strings.Contains(card, "in this conversation") || strings.Contains(card, "y, c,") {
+		t.Errorf("the card offers a conversation: %s", card)
+	}
+	d.answer("c")
+	d.waitFor("none of the choices")
+	d.waitFor(question)
+	d.answer("n")
+	d.end(5)
+	turn, _, _ := asked(t, serversFile(t, minimal()), oneCallThen("Asked.")...)
+	if card := turn.waitFor(question); !strings.Contains(card, "  c  allow this tool") || !strings.Contains(card, "y, c, a,") {
+		t.Errorf("the card of a turn does not offer its conversation: %s", card)
+	}
+	turn.answer("n")
+	turn.end(0)
+}
+
+// The browser is opened once, and only for the answer that says so; where there is none,
+// the person hears it and the yes stands.
+func TestTheBrowserIsOpenedOnce(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		key     string
+		browser bool
+		opened  string
+		says    string
+	}{
+		{"o", true, "https://example.com/in\n", ""},
+		{"c", true, "", ""},
+		{"o", false, "", "open https://example.com/in yourself"},
+	} {
+		t.Run(fmt.Sprint(tc.key, tc.browser), func(t *testing.T) {
+			t.Parallel()
+			bin := t.TempDir()
+			trace := filepath.Join(bin, "opened")
+			if tc.browser {
+				if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte("#!/bin/sh\necho \"$1\" >> '"+trace+"'\n"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := prepared(t, "call", "s", "elicit-url", "--consent", "allow", "--data", t.TempDir(), "--servers", serversFile(t, scripted()))
+			cmd.Env = environment(t, "PATH="+bin)
+			d := talk(t, cmd)
+			d.waitFor("https://example.com/in")
+			d.waitFor(question)
+			d.answer(tc.key)
+			if rest := d.end(0); !strings.Contains(rest, tc.says) || !strings.Contains(d.out.String(), `"accept"`) {
+				t.Errorf("the server got %q; the screen shows %s", d.out, rest)
+			}
+			opened, err := os.ReadFile(trace)
+			if err != nil && !os.IsNotExist(err) {
+				t.Fatal(err)
+			}
+			if string(opened) != tc.opened {
+				t.Errorf("opened %q, want %q", opened, tc.opened)
+			}
+		})
+	}
+}
+
 func TestSamplingIsShownTwice(t *testing.T) {
 	t.Parallel()
 	m, flags := model(t, scriptedmodel.Say("forty-two"))
 	d := talk(t, prepared(t, with(flags, "call", "s", "sample", "--consent", "allow", "--data", t.TempDir(), "--servers", serversFile(t, scripted()))...))
 	card := d.waitFor(question)
+	if !strings.Contains(card, "Model: fake, at most ") {
+		t.Errorf("the card does not name the model: %s", card)
+	}
 	if !strings.Contains(card, "sum") || len(m.Requests()) != 0 {
 		t.Errorf("the request is not shown before it is sent: %s", card)
 	}
@@ -252,6 +323,47 @@ func TestSignalsOfTheSystemEndEverything(t *testing.T) {
 				t.Error("the server is still running")
 			}
 			steward(t, "journal", "verify", "--data", data).mustExit(t, 0)
+		})
+	}
+}
+
+// The demo server ends with its input, and on a signal though its input stays open.
+func TestTheDemoServerEnds(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*testing.T, *exec.Cmd, io.Closer){
+		"end of input": func(_ *testing.T, _ *exec.Cmd, in io.Closer) { in.Close() },
+		"SIGTERM": func(t *testing.T, cmd *exec.Cmd, _ io.Closer) {
+			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := prepared(t, "demo-server")
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`+"\n"); err != nil {
+				t.Fatal(err)
+			}
+			if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.Contains(line, "protocolVersion") {
+				t.Fatalf("it does not answer: %q, %v", line, err)
+			}
+			start := time.Now()
+			end(t, cmd, in)
+			cmd.Wait() //nolint:errcheck // how it ended is looked at below
+			if took := time.Since(start); took > 10*time.Second || cmd.ProcessState.ExitCode() == -1 {
+				t.Errorf("it ended after %s: %s", took, cmd.ProcessState)
+			}
 		})
 	}
 }

@@ -17,6 +17,7 @@ const controllingTerminal = "CONIN$"
 // goroutine does all the reading; it ends with the program.
 type lineReader struct {
 	lines chan string
+	whole bool // what stands before the end of the input without a line break is a line
 }
 
 func (l *lineReader) open(f *os.File) error {
@@ -26,7 +27,7 @@ func (l *lineReader) open(f *os.File) error {
 		r := bufio.NewReader(f)
 		for {
 			s, err := r.ReadString('\n')
-			if err != nil {
+			if err != nil && (s == "" || !l.whole) {
 				return
 			}
 			l.lines <- strings.TrimRight(s, "\r\n")

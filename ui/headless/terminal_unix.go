@@ -22,6 +22,7 @@ type lineReader struct {
 	wakeR   *os.File
 	wakeW   *os.File
 	pending []byte
+	whole   bool // what stands before the end of the input without a line break is a line
 }
 
 func (l *lineReader) open(f *os.File) (err error) {
@@ -78,6 +79,11 @@ func (l *lineReader) read(ctx context.Context) (string, error) {
 			return line, nil
 		}
 		if err := l.fill(ctx); err != nil {
+			if l.whole && errors.Is(err, io.EOF) && len(l.pending) > 0 {
+				line := string(l.pending)
+				l.pending = nil
+				return line, nil
+			}
 			return "", err
 		}
 	}

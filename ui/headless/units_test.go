@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"steward/app"
+	"steward/app/consent"
 	"steward/app/event"
 )
 
@@ -141,6 +142,20 @@ func TestARecordIsShownInItsOrder(t *testing.T) {
 	for i, want := range []string{"b:", "  z: 1", "  y: x", "a:", "  - 1", "  -", "    c: -", "e:"} {
 		if got := strings.Split(b.String(), "\n")[i]; !strings.HasPrefix(got, want) {
 			t.Errorf("line %d is %q, want %q", i, got, want)
+		}
+	}
+}
+
+// Every definition of a review has a name and a state in words, and foreign text is marked.
+func TestReviewInWords(t *testing.T) {
+	t.Parallel()
+	text := reviewText(app.Review{Server: "s", Known: true, Changes: []consent.Change{
+		{Kind: "server", State: "same", New: "/bin/s"}, {Kind: "instructions", State: "changed", Old: "Be kind.", New: "Be quick."},
+		{Kind: "tool", Name: "send", State: "new", New: "{\n  \"name\": \"send\"\n}"}, {Kind: "prompt", Name: "old", State: "removed", Old: "x"},
+	}})
+	for _, want := range []string{"\nconfiguration: unchanged\n", "\ninstructions: CHANGED\n", "\n  - Be kind.\n  + Be quick.\n", "\ntool send: NEW\n    | {\n", "\nprompt old: REMOVED\n    | x\n", "2 definitions are new or changed"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing:\n%s", want, text)
 		}
 	}
 }

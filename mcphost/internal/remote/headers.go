@@ -42,7 +42,6 @@ type request struct {
 	name      string // Mcp-Name
 	tool      string
 	arguments json.RawMessage
-	version   string // of the initialize that was answered; see exchange
 }
 
 // read takes those parts out of a message.

@@ -236,6 +236,9 @@ func (l *Link) Close() error {
 	l.closed = true
 	id := l.session
 	l.mu.Unlock()
+	if !again {
+		l.o.Tap.Settle()
+	}
 	if !again && id != "" {
 		l.endSession()
 	}

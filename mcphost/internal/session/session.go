@@ -159,9 +159,11 @@ func clientOptions(o Options) *mcp.ClientOptions {
 		}
 	}
 	if o.Sampling {
+		//lint:ignore SA1019 deprecated since 2026-07-28; servers of earlier revisions still ask for it
 		caps.Sampling = &mcp.SamplingCapabilities{}
 	}
 	if o.Roots {
+		//lint:ignore SA1019 deprecated since 2026-07-28; servers of earlier revisions still ask for them
 		caps.RootsV2 = &mcp.RootCapabilities{}
 	}
 	return &mcp.ClientOptions{
@@ -291,6 +293,7 @@ func (s *Session) invoke(ctx context.Context, r Request) (err error) {
 	case "ping":
 		err = s.sdk.Ping(ctx, &mcp.PingParams{Meta: meta})
 	case "logging/setLevel":
+		//lint:ignore SA1019 deprecated since 2026-07-28; servers of earlier revisions still log
 		err = s.sdk.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Meta: meta})
 	default:
 		err = fmt.Errorf("no way to send %q is known", r.Method)

@@ -25,15 +25,22 @@ type requests struct {
 	stop   context.CancelFunc
 	out    chan []byte
 
-	mu      sync.Mutex
-	closed  bool
-	running map[string]context.CancelFunc
-	held    int // bytes of the params of what runs
-	work    sync.WaitGroup
+	mu        sync.Mutex
+	closed    bool
+	running   map[string]*request
+	held      int // bytes of the params of what runs
+	unwritten int // answers queued and not yet handed over
+	work      sync.WaitGroup
+}
+
+// request is one open request of the server's.
+type request struct {
+	cancel    context.CancelFunc
+	withdrawn bool // by the server, which wants no answer any more
 }
 
 func newRequests(most int, handle func(context.Context, ServerRequest) (json.RawMessage, error)) *requests {
-	r := &requests{most: most, handle: handle, out: make(chan []byte, answersQueued), running: map[string]context.CancelFunc{}}
+	r := &requests{most: most, handle: handle, out: make(chan []byte, answersQueued), running: map[string]*request{}}
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	return r
 }
@@ -49,6 +56,9 @@ func (r *requests) attach(write func([]byte)) {
 			select {
 			case frame := <-r.out:
 				write(frame)
+				r.mu.Lock()
+				r.unwritten--
+				r.mu.Unlock()
 			case <-r.ctx.Done():
 				return
 			}
@@ -57,8 +67,16 @@ func (r *requests) attach(write func([]byte)) {
 }
 
 func (r *requests) answer(frame []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.queue(frame)
+}
+
+// queue is answer for whoever holds mu.
+func (r *requests) queue(frame []byte) {
 	select {
 	case r.out <- frame:
+		r.unwritten++
 	default: // see answersQueued
 	}
 }
@@ -87,36 +105,37 @@ func (r *requests) serve(q ServerRequest) {
 	case r.closed:
 		return
 	case r.running[key] != nil:
-		r.refuse(q.ID, &Error{Code: CodeInvalidRequest, Message: "a request with this id is open already"})
+		r.queue(errorFrame(string(q.ID), &Error{Code: CodeInvalidRequest, Message: "a request with this id is open already"}))
 		return
 	case len(r.running) >= MaxServerRequests:
-		r.refuse(q.ID, &Error{Code: CodeInternal, Message: fmt.Sprintf("more than %d requests are open", MaxServerRequests)})
+		r.queue(errorFrame(string(q.ID), &Error{Code: CodeInternal, Message: fmt.Sprintf("more than %d requests are open", MaxServerRequests)}))
 		return
 	}
 	if r.held > 0 && r.held+len(q.Params) > r.most {
-		r.refuse(q.ID, &Error{Code: CodeInternal, Message: fmt.Sprintf("the open requests are larger than %d MiB together", r.most>>20)})
+		r.queue(errorFrame(string(q.ID), &Error{Code: CodeInternal, Message: fmt.Sprintf("the open requests are larger than %d MiB together", r.most>>20)}))
 		return
 	}
 	ctx, cancel := context.WithCancel(r.ctx)
-	r.running[key] = cancel
+	open := &request{cancel: cancel}
+	r.running[key] = open
 	r.held += len(q.Params)
 	r.work.Go(func() {
 		defer cancel()
 		result, err := r.call(ctx, q)
 		r.mu.Lock()
+		defer r.mu.Unlock()
 		delete(r.running, key)
 		r.held -= len(q.Params)
-		r.mu.Unlock()
 		var e *Error
 		switch {
-		case ctx.Err() != nil:
+		case open.withdrawn || r.ctx.Err() != nil:
 			// A cancelled request gets no answer (MCP specification, cancellation).
 		case errors.As(err, &e):
-			r.refuse(q.ID, e)
+			r.queue(errorFrame(string(q.ID), e))
 		case err != nil:
-			r.refuse(q.ID, &Error{Code: CodeInternal, Message: err.Error()})
+			r.queue(errorFrame(string(q.ID), &Error{Code: CodeInternal, Message: err.Error()}))
 		default:
-			r.answer(resultFrame(string(q.ID), result))
+			r.queue(resultFrame(string(q.ID), result))
 		}
 	})
 }
@@ -139,9 +158,30 @@ func (r *requests) call(ctx context.Context, q ServerRequest) (result json.RawMe
 func (r *requests) cancel(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if stop := r.running[key]; stop != nil {
-		stop()
+	if open := r.running[key]; open != nil {
+		open.withdrawn = true
+		open.cancel()
 	}
+}
+
+// settle ends the handlers of what the server still asks, and waits at most d until
+// their answers were handed over. Nothing is served after it.
+func (r *requests) settle(d time.Duration) {
+	r.mu.Lock()
+	r.closed = true
+	for _, open := range r.running {
+		open.cancel()
+	}
+	r.mu.Unlock()
+	for end := time.Now().Add(d); r.busy() && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (r *requests) busy() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.running) > 0 || r.unwritten > 0
 }
 
 // close cancels everything and waits for it at most d.

@@ -290,6 +290,11 @@ func (s *Stdio) probeUnanswered(out *Outgoing) {
 // server's requests are cancelled and get a second. It may be called several times,
 // from any goroutine but a handler's.
 func (s *Stdio) Close() error {
+	select {
+	case <-s.done:
+	default:
+		s.o.Tap.Settle()
+	}
 	s.shutdown(nil)
 	<-s.stopped
 	return s.stopErr

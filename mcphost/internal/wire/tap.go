@@ -274,6 +274,13 @@ func (t *Tap) settle(c *call, a Answer) []byte {
 	return resultFrame(c.id, minimal(c.method, a.Result))
 }
 
+// Settle answers what the server still asks, as cancelled, before its connection is
+// closed: a server that waits for a person learns that nobody will answer. It waits for
+// the handlers and the writing at most settleLimit, and takes no further requests.
+func (t *Tap) Settle() { t.requests.settle(settleLimit) }
+
+const settleLimit = 200 * time.Millisecond
+
 // Close ends every Pending with err, cancels the handlers of the server's requests,
 // and waits for them at most a second. It may be called several times.
 func (t *Tap) Close(err error) {
