@@ -89,6 +89,11 @@ func (a *App) openFolder(ctx context.Context) (err error) {
 		a.settings = config.DefaultSettings()
 	}
 	a.secrets = secrets.Open(secrets.Options{Dir: a.dir, FolderID: a.db.FolderID, Now: a.o.Now})
+	if !a.o.Passphrase.Empty() {
+		if err := a.secrets.UseFile(ctx, a.o.Passphrase); err != nil {
+			return err
+		}
+	}
 	a.journal, a.recovery, err = journal.Open(ctx, journal.Options{
 		Store: a.db, Dir: a.dir, Anchor: a.secrets.Anchor(), Redact: a.secrets.Redactor().Redact, Now: a.o.Now, OnDegraded: a.warn("journal"),
 	})

@@ -11,6 +11,7 @@ import (
 
 	"steward/app/config"
 	"steward/app/consent"
+	"steward/app/secrets"
 )
 
 // Policy says who answers approvals and what servers ask. See [consent.Policy].
@@ -34,6 +35,9 @@ type Options struct {
 	MaxRounds   int
 	// Conversation is continued by Ask; "" begins a new one.
 	Conversation string
+	// Passphrase, where not empty, chooses the encrypted file in the data folder to keep
+	// secrets in, opens it, and makes it if there is none.
+	Passphrase secrets.Secret
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 	Hooks

@@ -11,7 +11,7 @@ import (
 func TestFlagsStandBeforeOrAfterTheOtherWords(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
-		{"ask", "--data", "d", "--root", "a", "--root=b", "--events", "--tool-timeout", "5s", "--max-rounds", "3", "hello"},
+		{"ask", "--data", "d", "--root", "a", "--root=b", "--events", "--tool-timeout", "5", "--max-rounds", "3", "hello"},
 		{"ask", "hello", "--data", "d", "--root", "a", "--root", "b", "--events", "--tool-timeout=5s", "--max-rounds", "3"},
 		{"--data", "d", "ask", "--root", "a", "hello", "-root", "b", "-events", "--tool-timeout", "5s", "--max-rounds=3"},
 	} {
@@ -47,12 +47,20 @@ func TestWrongUsageIsASentence(t *testing.T) {
 		{"frobnicate", `no command "frobnicate"`},
 		{"ask", "the prompt is missing"},
 		{"ask one two", "put the prompt in quotes"},
-		{"ask hi --nonsense", "nonsense"},
+		{"ask hi --nonsense", "ask has no flag --nonsense"},
+		{"--nonsense ask hi", "there is no flag --nonsense"},
+		{"ask hi --data", "--data needs a value"},
+		{"ask hi --events=maybe", "--events takes no value"},
+		{"ask hi --max-rounds many", "--max-rounds is \"many\", but a whole number is needed"},
+		{"servers list --secret x", "--secret needs"},
+		{"servers review s --revoke-grants", "servers trust SERVER"},
+		{"journal list --acknowledge", "journal verify"},
+		{"journal verify --acknowledge --export f", "one at a time"},
 		{"ask hi --consent maybe", "must be one of ask, allow, deny"},
 		{"ask hi --elicit allow", "must be one of ask, defaults, decline, cancel"},
 		{"ask hi --sampling defaults", "must be one of ask, allow, deny"},
 		{"ask hi --tool-timeout 0s", "must be longer than nothing"},
-		{"ask hi --tool-timeout soon", "tool-timeout"},
+		{"ask hi --tool-timeout soon", "--tool-timeout is \"soon\", but a time is needed, such as 90s"},
 		{"ask hi --max-rounds 0", "at least 1"},
 		{"ask hi --base-url http://127.0.0.1:1/v1", "needs --model"},
 		{"ask hi --json", "--events prints JSON lines"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -40,6 +41,9 @@ func (r *run) servers(ctx context.Context) (int, error) {
 		return r.listServers(ctx)
 	case "review":
 		return r.with(ctx, func(ctx context.Context, a *app.App) error {
+			if err := r.storeSecret(ctx, a); err != nil {
+				return err
+			}
 			review, err := a.Review(ctx, r.args[0])
 			if err != nil {
 				return err
@@ -49,6 +53,12 @@ func (r *run) servers(ctx context.Context) (int, error) {
 		})
 	default:
 		return r.with(ctx, func(ctx context.Context, a *app.App) error {
+			if r.revokeGrants {
+				return r.revoke(ctx, a)
+			}
+			if err := r.storeSecret(ctx, a); err != nil {
+				return err
+			}
 			review, err := a.Trust(ctx, r.args[0], "")
 			if err != nil {
 				return err
@@ -57,6 +67,14 @@ func (r *run) servers(ctx context.Context) (int, error) {
 			return err
 		})
 	}
+}
+
+func (r *run) revoke(ctx context.Context, a *app.App) error {
+	n, err := a.RevokeGrants(ctx, r.args[0])
+	if n > 0 || err == nil {
+		fmt.Fprintf(r.Out, "Server %s: %s taken back.\n", clean.Reveal(r.args[0]), counted(n, "standing grant"))
+	}
+	return err
 }
 
 func (r *run) listServers(ctx context.Context) (int, error) {
@@ -72,7 +90,7 @@ func (r *run) listServers(ctx context.Context) (int, error) {
 	if r.json {
 		err = writeJSON(r.Out, rows)
 	} else {
-		err = table(r.Out, []string{"SERVER", "STATE", "REVIEWED", "FROM", "RUNS"}, len(rows), func(i int) []string {
+		err = table(r.Out, []string{"SERVER", "STATE", "REVIEWED", "GRANTS", "FROM", "RUNS"}, len(rows), func(i int) []string {
 			return serverCells(rows[i])
 		})
 	}
@@ -100,7 +118,7 @@ func serverCells(s app.ServerRow) []string {
 	if s.Problem != "" {
 		runs = strings.TrimSpace(runs + "  ! " + clean.Line(s.Problem, 300))
 	}
-	return []string{clean.Reveal(s.Server), state, reviewed, s.Source, runs}
+	return []string{clean.Reveal(s.Server), state, reviewed, strconv.Itoa(s.Grants), s.Source, runs}
 }
 
 // reviewText is everything a server offers, whole, with what is new or changed. All of

@@ -41,7 +41,8 @@ type run struct {
 	command
 	Program
 	Streams
-	signals *signals
+	signals    *signals
+	passphrase string // of the encrypted secrets file, where it was chosen
 }
 
 // Run carries out one command line (without the program's name) and returns the exit
@@ -55,7 +56,10 @@ func Run(ctx context.Context, args []string, s Streams, p Program) int {
 	var stop func()
 	ctx, r.signals, stop = listen(ctx)
 	defer stop()
-	code, err := r.dispatch(ctx)
+	code, err := exitOK, r.readPassphrase(ctx)
+	if err == nil {
+		code, err = r.dispatch(ctx)
+	}
 	if err != nil {
 		if failed := r.fail(err); code == exitOK {
 			code = failed
@@ -100,7 +104,13 @@ func (r *run) dispatch(ctx context.Context) (int, error) {
 		_, err := fmt.Fprintln(r.Out, "steward "+r.Version)
 		return exitOK, err
 	default:
-		_, err := io.WriteString(r.Out, helpText())
+		text, err := helpText(), error(nil)
+		if len(r.args) > 0 {
+			if text, err = commandHelp(r.args[0]); err != nil {
+				return exitUsage, err
+			}
+		}
+		_, err = io.WriteString(r.Out, text)
 		return exitOK, err
 	}
 }
@@ -117,6 +127,7 @@ func (r *run) options() app.Options {
 		ToolTimeout:  r.toolTimeout,
 		MaxRounds:    r.maxRounds,
 		Conversation: r.conversation,
+		Passphrase:   app.NewSecret(r.passphrase),
 		Hooks:        r.Hooks,
 	}
 }
