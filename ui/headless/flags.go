@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"steward/app/journal"
 )
 
 // Exit statuses. Those of ask, call and journal verify are part of the contract with
@@ -339,6 +341,9 @@ func (c *command) check(set *flag.FlagSet) error {
 		{"elicit", c.elicit, []string{"ask", "defaults", "decline", "cancel"}},
 		{"sampling", c.sampling, []string{"ask", "allow", "deny"}},
 		{"format", c.format, []string{"jsonl", "csv", "html"}},
+		{"kind", c.kind, []string{"call", "elicitation", "sampling", "model", "resource", "prompt", "server", "definition", "grant", "settings"}},
+		{"outcome", c.outcome, []string{journal.OK, journal.ToolError, journal.ProtocolError, journal.Denied, journal.Expired, journal.Withdrawn,
+			journal.Cancelled, journal.Timeout, journal.Unknown, journal.Waiting, journal.Running}},
 	}
 	given := map[string]bool{}
 	set.Visit(func(f *flag.Flag) { given[f.Name] = true })

@@ -75,6 +75,8 @@ func TestWrongUsageIsASentence(t *testing.T) {
 		{"journal show", "the record's number is missing"},
 		{"journal export --format xml", "must be one of jsonl, csv, html"},
 		{"journal list --limit 0", "at least 1"},
+		{"journal list --kind nonsense", "must be one of call, elicitation,"},
+		{"journal export --outcome nonsense", "must be one of ok, tool_error,"},
 		{"tools --kind call", "kind"},
 		{"doctor a b", "one word too many"},
 		{"version now", "one word too many"},

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"steward/app"
@@ -68,8 +71,18 @@ func Run(ctx context.Context, args []string, s Streams, p Program) int {
 	return code
 }
 
+// outputGone says that whoever read our stdout has gone, as head does when it has enough:
+// nothing is left to tell anybody.
+func outputGone(err error) bool {
+	var p *fs.PathError
+	return errors.As(err, &p) && p.Path == os.Stdout.Name() && errors.Is(p.Err, syscall.EPIPE)
+}
+
 // fail says an error on stderr and returns the status for it.
 func (r *run) fail(err error) int {
+	if outputGone(err) {
+		return exitFailed
+	}
 	fmt.Fprintln(r.Err, "steward: "+sentence(err))
 	var usage *usageError
 	if errors.As(err, &usage) {
