@@ -71,9 +71,17 @@ func (p Problem) String() string {
 		s = fmt.Sprintf("server %q: %s", p.Server, s)
 	}
 	if p.Hint != "" {
-		s += " " + p.Hint
+		s = sentence(s) + " " + p.Hint
 	}
 	return s
+}
+
+// sentence ends a text with a full stop unless it has an end already.
+func sentence(s string) string {
+	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "?") || strings.HasSuffix(s, "!") || s == "" {
+		return s
+	}
+	return s + "."
 }
 
 // ReadServers reads a servers file. Entries that cannot be used become

@@ -89,7 +89,7 @@ func (r *run) listServers(ctx context.Context) (int, error) {
 	}
 	if r.json {
 		err = writeJSON(r.Out, rows)
-	} else {
+	} else if len(rows) > 0 || problem == nil {
 		err = table(r.Out, []string{"SERVER", "STATE", "REVIEWED", "GRANTS", "FROM", "RUNS"}, len(rows), func(i int) []string {
 			return serverCells(rows[i])
 		})
@@ -135,7 +135,16 @@ func reviewText(v app.Review) string {
 	default:
 		fmt.Fprintf(&b, "Server %s: everything was reviewed.\n", v.Server)
 	}
+	news := v.Pending() > 0 || v.Blocked // else all of it is shown: somebody wants to read it again
+	var unchanged []string
 	for _, c := range v.Changes {
+		if c.New == "" && c.Old == "" { // no instructions, neither now nor before
+			continue
+		}
+		if c.State == "same" && news {
+			unchanged = append(unchanged, definitionName(c.Kind, c.Name))
+			continue
+		}
 		fmt.Fprintf(&b, "\n%s\n%s: %s\n", rule, definitionName(c.Kind, c.Name), stateWord(c.State))
 		for _, w := range c.Warnings {
 			indent(&b, "  ! ", w)
@@ -154,7 +163,10 @@ func reviewText(v app.Review) string {
 			b.WriteString("    | " + line + "\n")
 		}
 	}
-	if v.Pending() > 0 || v.Blocked {
+	if len(unchanged) > 0 {
+		fmt.Fprintf(&b, "\n%s\nUnchanged since the last review: %s\n", rule, strings.Join(unchanged, ", "))
+	}
+	if news {
 		fmt.Fprintf(&b, "\n%s\nTo let the model use all of this: steward servers trust %s\n", rule, v.Server)
 	}
 	return b.String()

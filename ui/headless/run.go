@@ -140,9 +140,21 @@ func (r *run) options() app.Options {
 		ToolTimeout:  r.toolTimeout,
 		MaxRounds:    r.maxRounds,
 		Conversation: r.conversation,
+		Concerns:     r.concerns(),
 		Passphrase:   app.NewSecret(r.passphrase),
 		Hooks:        r.Hooks,
 	}
+}
+
+// concerns are the servers that the command names; nil: it has to do with all.
+func (r *run) concerns() []string {
+	switch {
+	case r.name == "doctor":
+		return []string{} // shows by itself what is wrong with each
+	case r.name == "servers" && len(r.args) > 0, r.name == "call" && len(r.args) > 0:
+		return r.args[:1]
+	}
+	return nil
 }
 
 // with opens the program, lets work have it, and closes it again.
@@ -151,7 +163,7 @@ func (r *run) with(ctx context.Context, work func(context.Context, *app.App) err
 	if err != nil {
 		return exitFailed, err
 	}
-	unsub := a.Listen((&output{out: io.Discard, err: r.Err, quiet: true}).notices)
+	unsub := a.Listen((&output{out: io.Discard, err: r.Err, quiet: true, names: r.concerns()}).notices)
 	err = work(ctx, a)
 	err = errors.Join(err, r.leave(a))
 	unsub()

@@ -74,3 +74,68 @@ func TestSecondsAreMilliseconds(t *testing.T) {
 		}
 	}
 }
+
+// What is wrong with an entry is told by the commands that have to do with it, once.
+func TestProblemsOfEntriesAreToldWhereTheyMatter(t *testing.T) {
+	t.Parallel()
+	servers := minimal()
+	servers["odd"] = map[string]any{"command": binaries.minimal, "arg": []string{"x"}}
+	servers["gone"] = map[string]any{"command": "no-such-program"}
+	file := serversFile(t, servers)
+	run := func(code int, args ...string) string {
+		t.Helper()
+		return steward(t, append(args, "--servers", file, "--data", t.TempDir())...).mustExit(t, code).errOut
+	}
+	if out := run(0, "call", "weekly-report", "get_weekly_report", weekly, "--consent", "allow"); strings.Contains(out, "arg") || strings.Contains(out, "no-such-program") {
+		t.Errorf("a call hears of other servers: %s", out)
+	}
+	if out := run(0, "tools"); strings.Count(out, `is ignored. Did you mean "args"?`) != 1 {
+		t.Errorf("tools: %s", out)
+	}
+	if out := run(0, "servers", "review", "odd"); strings.Count(out, `Did you mean "args"?`) != 1 {
+		t.Errorf("review: %s", out)
+	}
+	for _, args := range [][]string{{"call", "gone", "x"}, {"servers", "review", "gone"}} {
+		if out := run(1, args...); strings.Count(out, "was not found") != 1 || strings.Count(out, "nstall") != 1 {
+			t.Errorf("%v: %s", args, out)
+		}
+	}
+	r := steward(t, "doctor", "--servers", file, "--data", t.TempDir()).mustExit(t, 1)
+	if strings.Contains(r.errOut, "no-such-program") || strings.Contains(r.errOut, "args") || strings.Count(r.out, `Did you mean "args"?`) != 1 || !strings.Contains(r.out, "It offers 1 tool.") {
+		t.Errorf("doctor: %s\n%s", r.out, r.errOut)
+	}
+}
+
+// A list that cannot be read has no heading, and a review shows what is to be read.
+func TestListsSayNoMoreThanTheyMust(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	path := filepath.Join(data, "servers.json")
+	if err := os.WriteFile(path, []byte(`{"mcpServers":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := steward(t, "servers", "list", "--data", data).mustExit(t, 1); r.out != "" {
+		t.Errorf("stdout: %s", r.out)
+	}
+	script := filepath.Join(t.TempDir(), "script.json")
+	list := func(description string) {
+		t.Helper()
+		step := `tools/list={"jsonrpc":"2.0","id":${id},"result":{"tools":[{"name":"old","inputSchema":{"type":"object"}},{"name":"new","description":"` + description + `","inputSchema":{"type":"object"}}]}}`
+		text := jsonText(map[string]any{"step": []string{step}})
+		if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list("first")
+	writeServers(t, path, scripted("--script", script))
+	steward(t, "servers", "trust", "s", "--data", data).mustExit(t, 0)
+	whole := steward(t, "servers", "review", "s", "--data", data).mustExit(t, 0).out
+	if !strings.Contains(whole, "tool old: unchanged\n    | {") {
+		t.Errorf("a review of what is reviewed shows nothing to read: %s", whole)
+	}
+	list("second")
+	part := steward(t, "servers", "review", "s", "--data", data).mustExit(t, 0).out
+	if !strings.Contains(part, "Unchanged since the last review: configuration, instructions, tool old") || strings.Contains(part, "tool old: ") || !strings.Contains(part, "tool new: CHANGED") {
+		t.Errorf("review: %s", part)
+	}
+}
