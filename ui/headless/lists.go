@@ -130,7 +130,9 @@ func reviewText(v app.Review) string {
 		fmt.Fprintf(&b, "Server %s: nothing of it was ever reviewed. The model sees nothing of it.\n", v.Server)
 	case v.Blocked:
 		fmt.Fprintf(&b, "Server %s: its settings or its instructions changed since they were reviewed. The model sees nothing of it.\n", v.Server)
-	case v.Pending() > 0:
+	case v.Pending() == 1:
+		fmt.Fprintf(&b, "Server %s: 1 definition is new or changed. The model does not see it.\n", v.Server)
+	case v.Pending() > 1:
 		fmt.Fprintf(&b, "Server %s: %d definitions are new or changed. The model does not see those.\n", v.Server, v.Pending())
 	default:
 		fmt.Fprintf(&b, "Server %s: everything was reviewed.\n", v.Server)
