@@ -67,14 +67,7 @@ func (j *Journal) note(ctx context.Context, p Proposal, o Outcome, durable bool)
 		return 0, fmt.Errorf("recording %s: %w", p.Kind, err)
 	}
 	if durable {
-		select {
-		case err = <-it.done:
-		case <-ctx.Done():
-			if it.state.CompareAndSwap(itemQueued, itemLeft) {
-				return 0, ctx.Err()
-			}
-			err = <-it.done
-		}
+		err = j.wait(ctx, it)
 	}
 	return n, err
 }
@@ -202,6 +195,7 @@ func (e *Entry) Decided(_ context.Context, d Decision) error {
 // nothing may be sent. A call needs the decision Allowed before it. Nothing is
 // intended while an earlier outcome waits to be written.
 func (e *Entry) Intent(ctx context.Context, exact []byte) (*Receipt, error) {
+	mine := false // intended is this call's, to be taken back where it cannot be written
 	err := e.step(ctx, func() (*item, error) {
 		if e.ended || e.intended || (e.decision != Allowed && (e.decision != "" || e.kind == KindCall)) {
 			return nil, e.misfit("intent")
@@ -218,16 +212,18 @@ func (e *Entry) Intent(ctx context.Context, exact []byte) (*Receipt, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.intended = true
+		e.intended, mine = true, true
 		return &item{draft: d}, nil
 	})
 	if errors.Is(err, ErrState) {
 		return nil, err
 	}
 	if err != nil {
-		e.mu.Lock()
-		e.intended = false
-		e.mu.Unlock()
+		if mine {
+			e.mu.Lock()
+			e.intended = false
+			e.mu.Unlock()
+		}
 		return nil, fmt.Errorf("nothing is sent, because it could not be recorded: %w", err)
 	}
 	return &Receipt{sum: sha256.Sum256(exact)}, nil

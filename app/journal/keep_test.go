@@ -162,10 +162,14 @@ func TestDeletedConversation(t *testing.T) {
 	open, _ := intended(t, j, `{"b":"`+marker+`"}`)
 	open.Frames([]Frame{{Bytes: []byte(marker)}})
 	before := holds(t, j).Events
-	ok(t, db.Write(bg, func(tx *storage.Tx) error { return tx.DeleteConversation("c_1") }))
+	ok(t, j.Erase(bg, "c_1"))
+	if err := j.Erase(bg, "c_1"); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("erased twice: %v", err)
+	}
 	ok(t, open.Outcome(bg, Outcome{Outcome: OK, Reason: marker, Result: json.RawMessage(`"` + marker + `"`)}))
 	ok(t, open.Late(bg, []byte(marker)))
-	if v := holds(t, j); v.Events != before+3 {
+	call(t, j, `{"after":"`+marker+`"}`, `{"r":"`+marker+`"}`) // by something that had not heard of it
+	if v := holds(t, j); v.Events != before+4+5 {
 		t.Errorf("%d events, before %d", v.Events, before)
 	}
 	d := show(t, j, 1)
