@@ -238,12 +238,7 @@ func (j *Journal) trouble() error {
 
 // Sent records that the first bytes went out. It waits for nothing.
 func (e *Entry) Sent() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.intended || e.ended {
-		return
-	}
-	e.queue(evSent, meta{}, nil)
+	e.queue(evSent, meta{}, nil, func() bool { return e.intended && !e.ended })
 }
 
 // Attempt records, durably, a further round of the same call that the protocol
@@ -308,18 +303,21 @@ func (e *Entry) Frames(all []Frame) {
 	if len(all) == 0 {
 		return
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	var m meta
 	kept := e.j.frames(all, &m)
-	e.queue(evFrames, m, &content{Frames: kept})
+	e.queue(evFrames, m, &content{Frames: kept}, func() bool { return true })
 }
 
-// queue adds an event for which nobody waits; a failure is told to the owner.
-func (e *Entry) queue(kind string, m meta, c *content) {
+// queue adds an event for which nobody waits, if fits says so under the lock; a failure
+// is told to the owner.
+func (e *Entry) queue(kind string, m meta, c *content, fits func() bool) {
 	d, err := e.j.draft(e.n, kind, m, c)
 	if err == nil {
-		err = e.j.push(&item{draft: d, timed: e.ended})
+		e.mu.Lock()
+		if fits() {
+			err = e.j.push(&item{draft: d, timed: e.ended})
+		}
+		e.mu.Unlock()
 	}
 	if err != nil {
 		e.j.tell(fmt.Errorf("recording %s of record %d: %w", kind, e.n, err))
