@@ -66,7 +66,7 @@ func Run(ctx context.Context, args []string, s Streams, p Program) int {
 
 // fail says an error on stderr and returns the status for it.
 func (r *run) fail(err error) int {
-	fmt.Fprintln(r.Err, "steward: "+sentence(err))
+	fmt.Fprintln(r.Err, "steward: "+marked(sentence(err)))
 	var usage *usageError
 	if errors.As(err, &usage) {
 		return exitUsage
