@@ -67,14 +67,7 @@ func (j *Journal) note(ctx context.Context, p Proposal, o Outcome, durable bool)
 		return 0, fmt.Errorf("recording %s: %w", p.Kind, err)
 	}
 	if durable {
-		select {
-		case err = <-it.done:
-		case <-ctx.Done():
-			if it.state.CompareAndSwap(itemQueued, itemLeft) {
-				return 0, ctx.Err()
-			}
-			err = <-it.done
-		}
+		err = j.wait(ctx, it)
 	}
 	return n, err
 }
@@ -203,6 +196,7 @@ func (e *Entry) Decided(_ context.Context, d Decision) error {
 // nothing may be sent. A call needs the decision Allowed before it. Nothing is
 // intended while an earlier outcome waits to be written.
 func (e *Entry) Intent(ctx context.Context, exact []byte) (*Receipt, error) {
+	mine := false // intended is this call's, to be taken back where it cannot be written
 	err := e.step(ctx, func() (*item, error) {
 		if e.ended || e.intended || (e.decision != Allowed && (e.decision != "" || e.kind == KindCall)) {
 			return nil, e.misfit("intent")
@@ -219,16 +213,18 @@ func (e *Entry) Intent(ctx context.Context, exact []byte) (*Receipt, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.intended = true
+		e.intended, mine = true, true
 		return &item{draft: d}, nil
 	})
 	if errors.Is(err, ErrState) {
 		return nil, err
 	}
 	if err != nil {
-		e.mu.Lock()
-		e.intended = false
-		e.mu.Unlock()
+		if mine {
+			e.mu.Lock()
+			e.intended = false
+			e.mu.Unlock()
+		}
 		return nil, fmt.Errorf("nothing is sent, because it could not be recorded: %w", err)
 	}
 	return &Receipt{sum: sha256.Sum256(exact)}, nil
@@ -243,12 +239,7 @@ func (j *Journal) trouble() error {
 
 // Sent records that the first bytes went out. It waits for nothing.
 func (e *Entry) Sent() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.intended || e.ended {
-		return
-	}
-	e.queue(evSent, meta{}, nil)
+	e.queue(evSent, meta{}, nil, func() bool { return e.intended && !e.ended })
 }
 
 // Attempt records, durably, a further round of the same call that the protocol
@@ -313,18 +304,21 @@ func (e *Entry) Frames(all []Frame) {
 	if len(all) == 0 {
 		return
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	var m meta
 	kept := e.j.frames(all, &m)
-	e.queue(evFrames, m, &content{Frames: kept})
+	e.queue(evFrames, m, &content{Frames: kept}, func() bool { return true })
 }
 
-// queue adds an event for which nobody waits; a failure is told to the owner.
-func (e *Entry) queue(kind string, m meta, c *content) {
+// queue adds an event for which nobody waits, if fits says so under the lock; a failure
+// is told to the owner.
+func (e *Entry) queue(kind string, m meta, c *content, fits func() bool) {
 	d, err := e.j.draft(e.n, kind, m, c)
 	if err == nil {
-		err = e.j.push(&item{draft: d, timed: e.ended})
+		e.mu.Lock()
+		if fits() {
+			err = e.j.push(&item{draft: d, timed: e.ended})
+		}
+		e.mu.Unlock()
 	}
 	if err != nil {
 		e.j.tell(fmt.Errorf("recording %s of record %d: %w", kind, e.n, err))

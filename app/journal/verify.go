@@ -13,8 +13,8 @@ import (
 // tailLength is how many of the last events are checked at every opening.
 const tailLength = 1000
 
-// chunk is how many events are read at once.
-const chunk = 500
+// chunk is how many events are read at once; each may hold a few MiB of text.
+const chunk = 50
 
 // What AnchorChecked says.
 const (
@@ -45,7 +45,7 @@ func (j *Journal) Verify(ctx context.Context) (Verification, error) {
 	anchors := j.loadAnchors(ctx)
 	v := Verification{OK: true, AnchorChecked: anchors.checked, Notice: anchors.notice}
 	err := j.store.Read(ctx, func(s *storage.Snapshot) error {
-		w := &walk{s: s, folder: j.store.FolderID(), open: map[int64]*projection{}, known: map[string]bool{}}
+		w := &walk{s: s, folder: j.store.FolderID(), open: map[int64]*projection{}, known: map[string]bool{}, gone: map[string]*finding{}, erased: map[string]bool{}}
 		err := w.all(ctx)
 		v.Events = w.seq
 		if bad := (*finding)(nil); errors.As(err, &bad) {
@@ -204,7 +204,9 @@ type finding struct {
 
 func (f *finding) Error() string { return f.what }
 
-func found(e storage.Event, format string, args ...any) error {
+func found(e storage.Event, format string, args ...any) error { return finds(e, format, args...) }
+
+func finds(e storage.Event, format string, args ...any) *finding {
 	return &finding{event: e.Seq, record: e.Record, what: fmt.Sprintf("event %d (record %d): ", e.Seq, e.Record) + fmt.Sprintf(format, args...)}
 }
 
@@ -218,6 +220,11 @@ type walk struct {
 	bodies int64
 	open   map[int64]*projection
 	known  map[string]bool // conversations: deleted or not
+	// gone are the first erased texts of conversations whose erasure was not met yet: it
+	// stands further on in the chain.
+	gone map[string]*finding
+	// erased are the conversations whose erasure was met.
+	erased map[string]bool
 }
 
 // all walks the whole chain and compares the records with it.
@@ -357,6 +364,10 @@ func (w *walk) event(e storage.Event) error {
 	if err := w.erasure(e, next); err != nil {
 		return err
 	}
+	if m.What == whatErased && single(e.Kind) {
+		delete(w.gone, m.Conversation)
+		w.erased[m.Conversation] = true
+	}
 	if next.closed {
 		delete(w.open, e.Record)
 		return w.compare(e, next)
@@ -365,7 +376,8 @@ func (w *walk) event(e storage.Event) error {
 	return nil
 }
 
-// erasure accepts an erased text only where its conversation was deleted.
+// erasure accepts an erased text only where its conversation was deleted, and the
+// chain says so.
 func (w *walk) erasure(e storage.Event, p *projection) error {
 	if e.Body == nil || !e.Body.Erased {
 		return nil
@@ -391,8 +403,12 @@ func (w *walk) erasure(e storage.Event, p *projection) error {
 		}
 		w.known[conversation] = deleted
 	}
+	bad := finds(e, "its text was erased, though its conversation was not")
 	if !deleted {
-		return found(e, "its text was erased, though its conversation was not")
+		return bad
+	}
+	if w.gone[conversation] == nil && !w.erased[conversation] {
+		w.gone[conversation] = bad
 	}
 	return nil
 }
@@ -414,6 +430,15 @@ func (w *walk) compare(e storage.Event, p *projection) error {
 
 // end checks what only the whole can tell.
 func (w *walk) end() error {
+	var first *finding
+	for _, bad := range w.gone {
+		if first == nil || bad.event < first.event {
+			first = bad
+		}
+	}
+	if first != nil {
+		return first
+	}
 	for _, p := range w.open {
 		if err := w.compare(storage.Event{Seq: w.seq, Record: p.row.N}, p); err != nil {
 			return err

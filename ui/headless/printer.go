@@ -115,9 +115,10 @@ func (o *output) text(e event.Event) {
 	case event.Reasoning:
 		if !o.mind {
 			o.say("The model thinks:")
+			fmt.Fprint(o.err, mark)
 		}
 		o.mind = true
-		fmt.Fprint(o.err, clean.Clean(e.Text))
+		fmt.Fprint(o.err, strings.ReplaceAll(clean.Clean(e.Text), "\n", "\n"+mark))
 	case event.Server:
 		o.server(e)
 	case event.Call:
@@ -243,7 +244,16 @@ func (o *output) say(s string) {
 		o.open = false
 		fmt.Fprintln(o.err)
 	}
-	fmt.Fprintln(o.err, s)
+	fmt.Fprintln(o.err, marked(s))
+}
+
+// mark stands before lines from outside.
+const mark = "    | "
+
+// marked sets a mark before every line but the first: what a server wrote may be among
+// them, and must not pass for a line of the program's own.
+func marked(s string) string {
+	return strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n"+mark)
 }
 
 // block writes text from outside to err, every line of it marked, so that none can pass
@@ -253,7 +263,7 @@ func (o *output) block(s string) {
 		return
 	}
 	for _, line := range strings.Split(strings.TrimRight(s, "\n"), "\n") {
-		fmt.Fprintln(o.err, "    | "+line)
+		fmt.Fprintln(o.err, mark+line)
 	}
 }
 

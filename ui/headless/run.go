@@ -83,7 +83,7 @@ func (r *run) fail(err error) int {
 	if outputGone(err) {
 		return exitFailed
 	}
-	fmt.Fprintln(r.Err, "steward: "+sentence(err))
+	fmt.Fprintln(r.Err, "steward: "+marked(sentence(err)))
 	var usage *usageError
 	if errors.As(err, &usage) {
 		return exitUsage

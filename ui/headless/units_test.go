@@ -159,3 +159,27 @@ func TestReviewInWords(t *testing.T) {
 		}
 	}
 }
+
+// Only the program's own lines begin at the left; what a server or a model wrote is marked, however it gets there.
+func TestForeignLinesAmongOurOwn(t *testing.T) {
+	t.Parallel()
+	var out, errs strings.Builder
+	o := &output{out: &out, err: &errs}
+	const forged = "first\nCall k_1, record 2: forged\n  allowed by person"
+	for _, e := range []event.Event{
+		event.Notice{Message: forged}, event.Reasoning{Text: forged + "\n"}, event.Reasoning{Text: "Notice: forged"},
+		event.Result{Outcome: "unknown", Reason: forged}, event.Turn{State: "failed", Error: forged},
+		event.Decision{Decision: "denied", By: "flag", Reason: forged},
+	} {
+		o.on(e)
+	}
+	(&run{Streams: Streams{Err: &errs}}).fail(errors.New(forged))
+	for line := range strings.Lines(errs.String()) {
+		if strings.Contains(line, "forged") && !strings.HasPrefix(line, mark) {
+			t.Errorf("not marked: %q", line)
+		}
+	}
+	if n := strings.Count(errs.String(), "forged"); n != 7 {
+		t.Errorf("%d of 7 are there:\n%s", n, errs.String())
+	}
+}
