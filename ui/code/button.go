@@ -36,11 +36,16 @@ const (
 	buttonPad  = 1.5 * theme.Step
 )
 
+// NewButton makes a quiet button: an icon ("" for none) and a caption, both already translated or the person's own.
+func NewButton(icon, caption string, tapped func()) fyne.CanvasObject {
+	return newButton(icon, caption, tapped)
+}
+
 func newButton(icon, caption string, tapped func()) *button {
 	b := &button{tapped: tapped, ground: canvas.NewRectangle(color.Transparent)}
 	b.ground.CornerRadius = theme.Step
 	if icon != "" {
-		b.icon = canvas.NewImageFromResource(theme.Icon(icon))
+		b.icon = canvas.NewImageFromResource(theme.IconIn(icon, theme.Dim))
 		b.icon.FillMode = canvas.ImageFillContain
 	}
 	b.label = text.NewLabel(caption, text.Run{Color: theme.Dim}, text.Whole)
@@ -51,7 +56,7 @@ func newButton(icon, caption string, tapped func()) *button {
 
 func (b *button) show(icon, caption string) {
 	if b.icon != nil {
-		b.icon.Resource = theme.Icon(icon)
+		b.icon.Resource = theme.IconIn(icon, theme.Dim)
 		b.icon.Refresh()
 	}
 	b.label.SetText(caption, text.Run{Color: theme.Dim})
