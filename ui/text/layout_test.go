@@ -21,8 +21,8 @@ func checkLayout(t *testing.T, blocks []*Block, width float32) {
 	for _, p := range v.paras {
 		checkPara(t, p)
 	}
-	for x := float32(-5); x < width+50; x += width / 7 {
-		for y := -20.0; y < v.height+40; y += v.height/9 + 1 {
+	for x := float32(-5); x < width+50; x += width/5 + 10 {
+		for y := -20.0; y < v.height+40; y += v.height/6 + 5 {
 			at := v.placeAt(x, y)
 			if at != v.clamp(at) {
 				t.Fatalf("the point %v,%v gives the place %v outside the text", x, y, at)
