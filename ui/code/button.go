@@ -24,6 +24,7 @@ type button struct {
 	widget.BaseWidget
 	icon    *canvas.Image
 	label   *text.Label
+	caption string
 	ground  *canvas.Rectangle
 	tapped  func()
 	left    func() // the pointer or the focus went away
@@ -42,7 +43,7 @@ func NewButton(icon, caption string, tapped func()) fyne.CanvasObject {
 }
 
 func newButton(icon, caption string, tapped func()) *button {
-	b := &button{tapped: tapped, ground: canvas.NewRectangle(color.Transparent)}
+	b := &button{tapped: tapped, caption: caption, ground: canvas.NewRectangle(color.Transparent)}
 	b.ground.CornerRadius = theme.Step
 	if icon != "" {
 		b.icon = canvas.NewImageFromResource(theme.IconIn(icon, theme.Dim))
@@ -59,6 +60,7 @@ func (b *button) show(icon, caption string) {
 		b.icon.Resource = theme.IconIn(icon, theme.Dim)
 		b.icon.Refresh()
 	}
+	b.caption = caption
 	b.label.SetText(caption, text.Run{Color: theme.Dim})
 	b.Refresh()
 }

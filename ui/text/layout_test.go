@@ -1,6 +1,7 @@
 package text
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -156,7 +157,8 @@ func TestTableKeepsNaturalWidthsUntilItMustShare(t *testing.T) {
 func TestWidthsAreBoundedAndExact(t *testing.T) {
 	f := NewView(words()).faceForTest()
 	for i := range 3 * cacheSize {
-		f.width(strings.Repeat("w", i%150) + string(rune(0x4e00+i%20000)))
+		f.young[fmt.Sprint(i)] = 1
+		f.width(string(rune('一' + i%50)))
 	}
 	if n := len(f.young) + len(f.old); n > 2*cacheSize {
 		t.Errorf("%d widths are kept", n)
@@ -212,5 +214,44 @@ func TestPaneShowsAnyLineOfFiveMegabytes(t *testing.T) {
 	p.View().SelectAll()
 	if p.View().SelectedText() != b.String()+"the last" {
 		t.Error("the text came back changed")
+	}
+}
+
+// A text full of characters that no font has must not have Fyne search the system's fonts for each of them.
+func TestCharactersWithoutAGlyphAreNotAllSearchedFor(t *testing.T) {
+	var b strings.Builder
+	for i := range 3000 {
+		b.WriteRune(rune(0x100000 + i)) // private use, plane 16
+		b.WriteRune(rune(0x40000 + i))  // assigned to nothing
+	}
+	v := shownIn(t, 500, 100, para0(b.String()))
+	searched := 0
+	for _, s := range v.paras[0].spans {
+		if !s.face.blank && s.face.source == nil {
+			searched += len([]rune(v.paras[0].plain[s.start:s.end]))
+		}
+	}
+	if limit := 3000/256*rowProbes + 2*rowProbes; searched > limit {
+		t.Errorf("%d characters were left to Fyne's search, want at most %d", searched, limit)
+	}
+	for _, o := range texts(v)[5:] {
+		if strings.ContainsRune(o.Text, 0x100000+2000) {
+			t.Errorf("%q is drawn although it has no glyph", o.Text)
+		}
+	}
+	v.SelectAll()
+	if v.SelectedText() != b.String() {
+		t.Error("they are not copied as they are")
+	}
+}
+
+func TestColoursFollowTheTheme(t *testing.T) {
+	v := shownIn(t, 300, 100, para0("text"))
+	light := texts(v)[0].Color
+	defer fyne.CurrentApp().Settings().SetTheme(theme.New("light"))
+	fyne.CurrentApp().Settings().SetTheme(theme.New("dark"))
+	v.Refresh()
+	if texts(v)[0].Color == light {
+		t.Error("the text kept the colour of the theme before")
 	}
 }

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	app := test.NewApp()
 	app.Settings().SetTheme(theme.New("light"))
 	code := m.Run()
-	if err := goleak.Find(goleak.IgnoreTopFunction("fyne.io/fyne/v2/test.(*driver).Run")); err != nil && code == 0 {
+	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
