@@ -10,6 +10,8 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
+
+	"steward/ui/language"
 )
 
 // leave closes the window: it says so, gives everything back and then quits. A second request quits at once; what is
@@ -81,6 +83,9 @@ func (s *Shell) end(program *opening) error {
 		return giveBack(program) // the window went before the program was open
 	}
 	s.finish()
+	if s.leftErr != nil {
+		fmt.Fprintln(s.errOut, "steward: the window did not close as it should: "+language.Message(s.leftErr))
+	}
 	return errors.Join(s.failed, s.leftErr)
 }
 
