@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"sync"
@@ -42,15 +43,26 @@ func (p *Pending) leave(frame, params []byte) ([]byte, error) {
 		params = setMembers(params, p.want.Set)
 		frame = setMembers(frame, []Member{{Name: "params", Value: params}})
 	}
-	if p.want.Before != nil {
-		if err := p.want.Before(member(params, "arguments")); err != nil {
-			return nil, err
-		}
+	if err := p.before(member(params, "arguments")); err != nil {
+		return nil, err
 	}
 	p.mu.Lock()
 	p.started = true
 	p.mu.Unlock()
 	return frame, nil
+}
+
+// before asks the caller's Before; one that panics has not agreed.
+func (p *Pending) before(arguments []byte) (err error) {
+	if p.want.Before == nil {
+		return nil
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the check before sending failed: %v", r)
+		}
+	}()
+	return p.want.Before(arguments)
 }
 
 // finish ends the request; only the first call counts.
@@ -97,6 +109,7 @@ func (p *Pending) markSent() {
 	p.sent = true
 	p.mu.Unlock()
 	if !again && p.want.Sent != nil {
+		defer p.tap.recovered("the news that a request was sent")
 		p.want.Sent()
 	}
 }

@@ -172,6 +172,52 @@ func TestServerThatAsksTooMuch(t *testing.T) {
 	}
 }
 
+// What a server asks is held in memory until it is answered, and its id once more until
+// it reads the answer; neither may add up.
+func TestServerThatAsksLargely(t *testing.T) {
+	t.Parallel()
+	const most = 100 << 10
+	answers := make(chan string, 10)
+	release := make(chan struct{})
+	tap := NewTap(Options{MaxFrame: most, Handle: func(context.Context, ServerRequest) (json.RawMessage, error) {
+		<-release
+		return json.RawMessage(`{}`), nil
+	}})
+	defer tap.Close(nil)
+	tap.Attach(func(frame []byte) error { answers <- string(frame); return nil })
+	ask := func(id, method string, size int) {
+		tap.In([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":{"message":"` + strings.Repeat("x", size) + `"}}`))
+	}
+	next := func() string {
+		select {
+		case a := <-answers:
+			return a
+		case <-time.After(5 * time.Second):
+			t.Fatal("no answer")
+			return ""
+		}
+	}
+	ask("1", "elicitation/create", most*6/10)
+	ask("2", "elicitation/create", most*6/10)
+	if got := next(); !strings.Contains(got, `"id":2`) || !strings.Contains(got, "larger than") {
+		t.Errorf("the second large request: %s", got)
+	}
+	close(release)
+	next()
+	later(t, "room for a large request", func() bool {
+		ask("3", "elicitation/create", most*6/10)
+		return !strings.Contains(next(), "error")
+	})
+	ask(`"`+strings.Repeat("i", maxRequestID)+`"`, "ping", 0)
+	ask("5", "ping", 0)
+	if got := next(); got != `{"jsonrpc":"2.0","id":5,"result":{}}` {
+		t.Errorf("the id of a kilobyte was sent back: %.100s", got)
+	}
+	if count, first := tap.NoiseSeen(); count != 1 || !strings.Contains(first, "ping") {
+		t.Errorf("%d pieces of noise, %.100s", count, first)
+	}
+}
+
 func TestTapWithoutStream(t *testing.T) {
 	t.Parallel()
 	tap := NewTap(Options{})

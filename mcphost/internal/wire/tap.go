@@ -65,7 +65,7 @@ func NewTap(o Options) *Tap {
 		o.Now = time.Now
 	}
 	return &Tap{
-		o: o, log: &frameLog{}, requests: newRequests(o.Handle),
+		o: o, log: &frameLog{}, requests: newRequests(o.MaxFrame, o.Handle),
 		expected: map[string]*Pending{}, open: map[string]*call{}, ended: map[string]pastCall{},
 	}
 }
@@ -188,8 +188,8 @@ func (t *Tap) end(key string, c *call, answered bool) {
 // In takes what the server sent: one JSON text, also a batch, also anything else. It
 // returns the messages for the library, all of them answers to requests that are
 // still open. It does not keep raw.
-func (t *Tap) In(raw []byte) [][]byte {
-	var out [][]byte
+func (t *Tap) In(raw []byte) (out [][]byte) {
+	defer t.recovered("a message of the server")
 	f := framer{max: t.o.MaxFrame, emit: func(p piece) { out = append(out, t.take(p)...) }}
 	f.feed(raw)
 	f.end()
@@ -350,6 +350,9 @@ func (t *Tap) reportNoise(b []byte) {
 	count := t.noise.add(line, t.o.Now())
 	t.mu.Unlock()
 	if count > 0 && t.o.Noise != nil {
+		// There is nobody to tell that the one who is told of noise failed; NoiseSeen
+		// has counted it.
+		defer func() { _ = recover() }()
 		t.o.Noise(Noise{Line: line, Count: count})
 	}
 }
@@ -393,9 +396,11 @@ func (t *Tap) notify(method string, params []byte) {
 	t.o.Notify(method, params)
 }
 
+// recovered is deferred around code of others, and around what reads foreign bytes: a
+// panic there loses what it was about, and nothing else.
 func (t *Tap) recovered(what string) {
 	if r := recover(); r != nil {
-		t.reportNoise(fmt.Appendf(nil, "%s was lost, because its handler failed: %v", what, r))
+		t.reportNoise(fmt.Appendf(nil, "%s was lost, because handling it failed: %v", what, r))
 	}
 }
 
