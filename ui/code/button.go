@@ -24,6 +24,7 @@ type button struct {
 	widget.BaseWidget
 	icon    *canvas.Image
 	label   *text.Label
+	caption string
 	ground  *canvas.Rectangle
 	tapped  func()
 	left    func() // the pointer or the focus went away
@@ -36,11 +37,16 @@ const (
 	buttonPad  = 1.5 * theme.Step
 )
 
+// NewButton makes a quiet button: an icon ("" for none) and a caption, both already translated or the person's own.
+func NewButton(icon, caption string, tapped func()) fyne.CanvasObject {
+	return newButton(icon, caption, tapped)
+}
+
 func newButton(icon, caption string, tapped func()) *button {
-	b := &button{tapped: tapped, ground: canvas.NewRectangle(color.Transparent)}
+	b := &button{tapped: tapped, caption: caption, ground: canvas.NewRectangle(color.Transparent)}
 	b.ground.CornerRadius = theme.Step
 	if icon != "" {
-		b.icon = canvas.NewImageFromResource(theme.Icon(icon))
+		b.icon = canvas.NewImageFromResource(theme.IconIn(icon, theme.Dim))
 		b.icon.FillMode = canvas.ImageFillContain
 	}
 	b.label = text.NewLabel(caption, text.Run{Color: theme.Dim}, text.Whole)
@@ -51,9 +57,10 @@ func newButton(icon, caption string, tapped func()) *button {
 
 func (b *button) show(icon, caption string) {
 	if b.icon != nil {
-		b.icon.Resource = theme.Icon(icon)
+		b.icon.Resource = theme.IconIn(icon, theme.Dim)
 		b.icon.Refresh()
 	}
+	b.caption = caption
 	b.label.SetText(caption, text.Run{Color: theme.Dim})
 	b.Refresh()
 }

@@ -80,7 +80,27 @@ func Parse(src string, words text.Words) []Block {
 		return []Block{{Source: src}}
 	}
 	blocks[len(blocks)-1].Source = src[start:]
-	return blocks
+	return gathered(blocks)
+}
+
+// gathered joins pieces that show nothing (link definitions) to the piece after them, or at the end before them: what
+// stands for a piece on the screen is then copied with all of its source.
+func gathered(blocks []Block) []Block {
+	out := blocks[:0]
+	for i, b := range blocks {
+		if len(b.Parts) > 0 || len(blocks) == 1 {
+			out = append(out, b)
+			continue
+		}
+		if i+1 < len(blocks) {
+			blocks[i+1].Source = b.Source + blocks[i+1].Source
+		} else if len(out) > 0 {
+			out[len(out)-1].Source += b.Source
+		} else {
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 func lineStart(src string, at int) int {

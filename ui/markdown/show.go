@@ -7,6 +7,7 @@ import (
 
 	"steward/ui/code"
 	"steward/ui/text"
+	"steward/ui/theme"
 )
 
 // show puts blocks on the screen below those that are final, and then rest as it is. The first settled of the blocks are
@@ -112,27 +113,45 @@ func (v *View) refresh() {
 	v.SetBlocks(blocks)
 }
 
-// showBig shows the beginning of a big source, and all of it, without marks, in a viewer of its own.
+// showBig shows the beginning of a big source, and once the person asked for it, all of it as it is, in a viewer of its
+// own.
 func (v *View) showBig() {
 	v.epoch++ // what is being parsed comes too late
 	v.parsing = false
-	if v.viewer != nil && !v.done && len(v.src)-v.viewed < bigStep {
+	if v.viewed > 0 && !v.done && len(v.src)-v.viewed < bigStep {
 		return
 	}
-	blocks := Parse(beginning(v.src), v.cfg.Words)
+	v.viewed = len(v.src)
 	v.final, v.kept, v.groups, v.parsed = 0, 0, 0, len(v.src)
-	v.show(blocks, 0, "", false)
 	if v.viewer == nil {
+		v.show(Parse(beginning(v.src), v.cfg.Words), 0, "", false)
+		v.unfold(v.cfg.Words.Lines(strings.Count(v.src, "\n")+1), &text.Block{})
+		return
+	}
+	v.show(nil, 0, "", false)
+	v.viewer.Replace([]*text.Block{{Runs: []text.Run{{Text: v.src}}, Code: true, NoWrap: true, Number: true}})
+	v.unfold(text.Say(v.cfg.Words.ShowLess), &text.Block{Object: v.viewer, ObjectSize: viewerHeight})
+}
+
+// unfold adds the block with the button that opens and closes the viewer.
+func (v *View) unfold(caption string, b *text.Block) {
+	b.Before, b.Group, b.Ground = apart, -1, theme.CodeGround
+	b.Foot = code.NewButton("", caption, v.toggleViewer)
+	v.shown = append(v.shown, shown{rest: true, block: b})
+	v.refresh()
+}
+
+func (v *View) toggleViewer() {
+	if v.viewer != nil {
+		v.viewer = nil
+	} else {
 		v.viewer = text.NewPane(v.cfg.Words)
 		v.viewer.OnBeyond = v.cfg.OnBeyond
 		v.viewer.View().Clipboard = v.cfg.Clipboard
 	}
-	v.viewer.Replace([]*text.Block{{Runs: []text.Run{{Text: v.src}}, Code: true, NoWrap: true, Number: true}})
-	v.viewed = len(v.src)
-	v.shown = append(v.shown, shown{rest: true, block: &text.Block{
-		Object: v.viewer, ObjectSize: viewerHeight, Before: apart, Group: -1, Source: v.src,
-	}})
-	v.refresh()
+	v.viewed = 0
+	v.showBig()
+	v.heightChanged()
 }
 
 // beginning is the first lines of a source.

@@ -144,11 +144,11 @@ func (p *para) drawLine(index int, l *line, pieces []piece, top, scale float32) 
 }
 
 func (p *para) drawPiece(pc *piece, run *Run, top, scale float32) {
-	text := drawable(strings.TrimRight(p.plain[pc.start:pc.end], " "))
+	f := p.spans[pc.span].face
+	text := f.drawable(strings.TrimRight(p.plain[pc.start:pc.end], " "))
 	if text == "" {
 		return
 	}
-	f := p.spans[pc.span].face
 	name := run.Color
 	if name == "" {
 		name = theme.Text

@@ -21,6 +21,7 @@ type faceKey struct {
 	source fyne.Resource
 	size   float32
 	style  fyne.TextStyle
+	blank  bool // every character is drawn as U+FFFD
 }
 
 // A face is one font in one size with the widths already measured in it. Widths live in two generations: when the
@@ -80,7 +81,7 @@ func (f *face) width(s string) float32 {
 	}
 	w, ok := f.old[s]
 	if !ok {
-		w = f.measure(drawable(s))
+		w = f.measure(f.drawable(s))
 	}
 	if len(f.young) >= cacheSize {
 		f.old, f.young = f.young, make(map[string]float32, cacheSize/4)
@@ -151,6 +152,13 @@ func drawable(s string) string {
 		}
 	}
 	return s
+}
+
+func (f *face) drawable(s string) string {
+	if f.blank {
+		return strings.Map(func(rune) rune { return utf8.RuneError }, s)
+	}
+	return drawable(s)
 }
 
 func visible(r rune) rune {

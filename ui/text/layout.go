@@ -212,7 +212,10 @@ func (p *para) gutterWidth() float32 {
 
 func (p *para) baseFace() *face {
 	style := theme.Style{Bold: p.base.Bold, Italic: p.base.Italic, Mono: p.base.Mono}
-	return faceOf(faceKey{fontFor('x', style), p.size, fyne.TextStyle{Bold: style.Bold, Italic: style.Italic, Monospace: style.Mono}})
+	return faceOf(faceKey{
+		source: fontFor('x', style), size: p.size,
+		style: fyne.TextStyle{Bold: style.Bold, Italic: style.Italic, Monospace: style.Mono},
+	})
 }
 
 func (p *para) visibleHard() int {

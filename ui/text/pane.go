@@ -160,7 +160,7 @@ func (p *Pane) reveal(at place) {
 }
 
 func (p *Pane) fit(s fyne.Size) {
-	if s.Width < narrow {
+	if s.Width <= narrow {
 		return
 	}
 	v := p.view

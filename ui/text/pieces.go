@@ -59,8 +59,10 @@ func (f *face) sum(s string) float32 {
 
 func (p *para) lineWidth(l *line) float32 {
 	var right float32
-	p.walk(l, func(_ *unit, _, _ int, x, w, _ float32) bool {
-		right = x + w - l.x
+	p.walk(l, func(u *unit, _, _ int, x, w, _ float32) bool {
+		if !u.tab { // a tab at the end is as invisible as a space there
+			right = x + w - l.x
+		}
 		return true
 	})
 	return right

@@ -224,10 +224,10 @@ func (r *renderer) Destroy()                     {}
 
 // narrow is the least width a text asks for: layouts measure at their least width first, and lines of single letters
 // take long to make and are never seen.
-const narrow = 12 * theme.Step
+const narrow = 25 * theme.Step
 
 func (b *body) resize(s fyne.Size) {
-	if !b.scrolled && s.Width >= narrow && s.Width != b.width {
+	if !b.scrolled && s.Width > narrow && s.Width != b.width {
 		b.arrange(s.Width)
 	}
 	b.stale = true
@@ -357,7 +357,7 @@ func (l *Label) min() fyne.Size {
 	case Whole:
 		return fyne.NewSize(l.natural(), float32(l.height))
 	case Cut:
-		return fyne.NewSize(min(l.one.natural(), narrow), l.one.lineHeight)
+		return fyne.NewSize(min(l.one.natural(), 8*theme.Step), l.one.lineHeight)
 	}
 	return l.minSize()
 }

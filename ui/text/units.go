@@ -58,7 +58,7 @@ func appendSpans(spans []span, plain string, from, to int, run *Run, style theme
 	}
 	look := fyne.TextStyle{Bold: style.Bold, Italic: style.Italic, Monospace: style.Mono}
 	var last fyne.Resource
-	first := true
+	lastBlank, first := false, true
 	for i := from; i < to; {
 		r, n := utf8.DecodeRuneInString(plain[i:to])
 		if !first && joins(r) { // marks, joiners and selectors stay with what they belong to
@@ -66,17 +66,17 @@ func appendSpans(spans []span, plain string, from, to int, run *Run, style theme
 			i += n
 			continue
 		}
-		source := last
-		if r >= 0x80 || first || last == nil {
+		source, none := last, lastBlank
+		if first || r >= 0x80 || r >= ' ' && last == nil {
 			source = fontFor(r, style)
+			if none = source == nil && blank(r); none {
+				source = fontFor(utf8.RuneError, style)
+			}
 		}
-		if r < ' ' && !first {
-			source = last
+		if first || source != last || none != lastBlank {
+			spans = append(spans, span{start: i, run: run, face: faceOf(faceKey{source, size, look, none})})
 		}
-		if first || source != last {
-			spans = append(spans, span{start: i, run: run, face: faceOf(faceKey{source, size, look})})
-		}
-		first, last = false, source
+		first, last, lastBlank = false, source, none
 		spans[len(spans)-1].end = i + n
 		i += n
 	}
