@@ -88,6 +88,7 @@ func TestWhatIsTypedBecomesJSON(t *testing.T) {
 		{Field{Kind: Number}, "NaN", "!"},
 		{Field{Kind: Number}, "0x10", "!"},
 		{Field{Kind: Number}, "1e999999999", "!"},
+		{Field{Kind: Number}, "1e5000", "!"},
 		{Field{Kind: Number}, "1 2", "!"},
 		{Field{Kind: Number, Min: "0.1"}, "0.1", "0.1"},
 		{Field{Kind: Number, Max: "0.3"}, "0.30000000000000001", "!"},
