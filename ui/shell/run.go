@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -117,9 +118,12 @@ func preference(ctx context.Context, a *app.App, key, usual string) string {
 }
 
 // begin makes the toolkit's app, looking as chosen.
-func begin(look appearance) (fyne.App, error) {
+func begin(look appearance, errOut io.Writer) (fyne.App, error) {
 	if f, err := strconv.ParseFloat(look.scale, 32); err == nil && f >= 0.5 && f <= 4 && os.Getenv("FYNE_SCALE") == "" {
 		os.Setenv("FYNE_SCALE", look.scale)
+	}
+	if err := dropHalfWritten(); err != nil {
+		fmt.Fprintln(errOut, "steward: "+err.Error())
 	}
 	fa := fyneapp.NewWithID(appID)
 	fa.SetIcon(fyne.NewStaticResource("icon.png", assets.AppIcon()))
@@ -130,6 +134,20 @@ func begin(look appearance) (fyne.App, error) {
 	}
 	fa.Settings().SetTheme(theme.New(look.theme))
 	return fa, nil
+}
+
+// dropHalfWritten removes the file that the toolkit keeps for an app's preferences where a process that was killed left
+// it empty: the toolkit would complain at every start. Steward keeps nothing in it.
+func dropHalfWritten() error {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return nil // without such a folder there is no such file
+	}
+	file := filepath.Join(dir, "fyne", appID, "preferences.json")
+	if info, err := os.Stat(file); err != nil || info.Size() > 0 {
+		return nil // nothing to mend
+	}
+	return os.Remove(file)
 }
 
 // show runs the window until it is closed, and gives back the program.
@@ -150,7 +168,7 @@ func show(look appearance, program *opening, errOut io.Writer) (err error) {
 			fmt.Fprintf(errOut, "%s\n", debug.Stack())
 		}()
 		var fa fyne.App
-		if fa, err = begin(look); err != nil {
+		if fa, err = begin(look, errOut); err != nil {
 			return
 		}
 		s = newShell(fa, fa.NewWindow(lang.X("common.app", "Steward")), errOut)
