@@ -4,33 +4,37 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"os"
+	"runtime"
 
 	"steward/app"
 	llmdemo "steward/llm/demo"
 	mcpdemo "steward/mcphost/demo"
+	"steward/ui/environment"
 	"steward/ui/headless"
+	"steward/ui/shell"
 )
 
 // version is set when a release is built (-ldflags "-X main.version=1.2.3").
 var version = "0.1.0-dev"
 
+// demoPrompt is what the terminal asks where there is no display to open the window on.
+const demoPrompt = "Check the weekly report for 2025-03-17"
+
 func main() {
+	environment.Restore()
 	os.Exit(run(os.Args[1:], headless.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }
 
 func run(args []string, s headless.Streams) int {
-	if len(args) == 0 {
-		return noWindow(s.Err)
-	}
 	self, err := os.Executable()
 	if err != nil {
 		fmt.Fprintf(s.Err, "steward: the path of this program cannot be found: %v\n", err)
 		return 1
 	}
-	return headless.Run(context.Background(), args, s, headless.Program{
+	program := headless.Program{
 		Version: version,
 		Hooks: app.Hooks{
 			Version:        version,
@@ -39,7 +43,29 @@ func run(args []string, s headless.Streams) int {
 		},
 		DemoServer:     mcpdemo.Stdio,
 		DemoServerHTTP: mcpdemo.HTTP,
-	})
+	}
+	options, window, err := headless.Window(args, program.Hooks)
+	if err != nil {
+		return headless.Complain(s.Err, err)
+	}
+	if window {
+		if err = shell.Run(options, s.Err); !errors.Is(err, shell.ErrNoDisplay) {
+			return windowCode(err)
+		}
+		fmt.Fprintf(s.Err, "steward: %v; one question is asked here instead.\n", err)
+		args = append([]string{"ask"}, append(args, demoPrompt)...)
+	}
+	// The toolkit ties this goroutine to the main thread, which only the window needs.
+	runtime.UnlockOSThread()
+	return headless.Run(context.Background(), args, s, program)
+}
+
+// windowCode is the exit status after the window; what went wrong has been shown.
+func windowCode(err error) int {
+	if err != nil {
+		return 1
+	}
+	return 0
 }
 
 func startDemoModel(ctx context.Context) (app.DemoModel, error) {
@@ -49,16 +75,4 @@ func startDemoModel(ctx context.Context) (app.DemoModel, error) {
 		return nil, err
 	}
 	return m, nil
-}
-
-// noWindow says what this build can do instead of opening a window.
-func noWindow(w io.Writer) int {
-	fmt.Fprint(w, `This build of Steward has no window. Ask in the terminal instead, for example:
-
-  steward ask "What is in the weekly report of 2025-03-17?"
-
-It works at once and offline: without other settings, a demo model and a demo
-server of its own are used. steward help shows every command.
-`)
-	return 2
 }

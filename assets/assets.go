@@ -42,6 +42,12 @@ var licenses string
 // FontLicense is the text under which the fonts are passed on; it must be shown wherever the program is.
 func FontLicense() string { return licenses }
 
+//go:embed icon.png
+var appIcon []byte
+
+// AppIcon is the program's own icon as PNG.
+func AppIcon() []byte { return appIcon }
+
 //go:embed icons/*.svg icons/controls/*.svg
 var icons embed.FS
 

@@ -1,11 +1,14 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base32"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -82,6 +85,12 @@ type Turn struct {
 	MaxRounds    int           // 0 is DefaultMaxRounds
 	ToolTimeout  time.Duration // 0 is each server's setting
 	MaxTimeout   time.Duration // 0 is each server's setting
+	// Parent is the message that this one follows, or Root; empty is the end of the
+	// branch that is shown.
+	Parent string
+	// Again, where not empty, is a person's message that the model is to answer once
+	// more; Text, Attach and Parent are then not used.
+	Again string
 }
 
 // TurnResult is how a turn ended. Text is the last answer, cleaned; Error is a
@@ -138,12 +147,13 @@ func (e *Engine) Send(ctx context.Context, t Turn) (*Running, error) {
 		cancel(err)
 		return nil, err
 	}
-	if err := e.storeUser(ctx, t, &conv); err != nil {
+	head, err := e.begin(ctx, t, &conv)
+	if err != nil {
 		cancel(err)
 		e.release(r)
 		return nil, err
 	}
-	go e.run(turnCtx, r, conv, t)
+	go e.run(turnCtx, r, conv, t, head)
 	return r, nil
 }
 
@@ -153,6 +163,8 @@ func check(t Turn) error {
 		total += len(a.Text) + len(a.Data)
 	}
 	switch {
+	case t.Again != "":
+		return nil
 	case strings.TrimSpace(t.Text) == "" && len(t.Attach) == 0:
 		return errors.New("there is nothing to send: the message is empty")
 	case len(t.Text) > MaxText:
@@ -169,6 +181,9 @@ func (e *Engine) conversation(ctx context.Context, t Turn) (storage.Conversation
 		return storage.Conversation{ID: newID("c_"), Title: title(t), Created: now, Updated: now}, nil
 	}
 	c, err := e.o.Store.Conversation(ctx, t.Conversation)
+	if err == nil && !c.Deleted.IsZero() {
+		err = fmt.Errorf("it was deleted: %w", storage.ErrNotFound)
+	}
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return c, fmt.Errorf("%w; steward journal list --json names the conversation of each record", err)
@@ -224,33 +239,78 @@ func (e *Engine) release(r *Running) {
 	e.all.Done()
 }
 
-// storeUser stores the message durably before anything is sent. It reads the
-// conversation again: the turn before this one has written it meanwhile.
-func (e *Engine) storeUser(ctx context.Context, t Turn, conv *storage.Conversation) error {
-	if t.Conversation != "" {
-		var err error
-		if *conv, err = e.conversation(ctx, t); err != nil {
-			return err
-		}
-	}
+// begin stores durably what the turn begins with, before anything is sent, and returns
+// the message that the model is to answer. The turn before this one has ended, so what
+// it stored is there.
+func (e *Engine) begin(ctx context.Context, t Turn, conv *storage.Conversation) (head string, err error) {
 	msg := storage.Message{
 		ID: newID("m_"), Conversation: conv.ID, Role: storage.RoleUser, State: storage.StateComplete,
-		Text: t.Text, Time: e.o.Now().UTC(),
+		Text: t.Text, Time: e.o.Now().UTC(), Parent: t.Parent,
 	}
-	if len(t.Attach) > 0 {
-		var err error
-		if msg.Meta, err = encode(storedMeta{Attachments: t.Attach}); err != nil {
-			return err
+	if t.Conversation != "" {
+		if err := e.place(ctx, t, conv, &msg); err != nil {
+			return "", err
 		}
 	}
-	err := e.o.Store.Write(ctx, func(tx *storage.Tx) error {
-		if err := tx.PutConversation(*conv); err != nil {
+	if len(t.Attach) > 0 && t.Again == "" {
+		if msg.Meta, err = encode(storedMeta{Attachments: t.Attach}); err != nil {
+			return "", err
+		}
+	}
+	err = e.o.Store.Write(ctx, func(tx *storage.Tx) error {
+		if t.Conversation == "" {
+			return errors.Join(tx.PutConversation(*conv), tx.PutMessage(msg))
+		}
+		err := Change(tx, conv.ID, func(c *storage.Conversation, m *Meta) {
+			c.Updated, m.Branch = conv.Updated, t.Again
+			if c.Title == "" && t.Again == "" {
+				c.Title = title(t)
+			}
+		})
+		if err != nil {
 			return err
+		}
+		if t.Again != "" {
+			return nil
 		}
 		return tx.PutMessage(msg)
 	})
+	switch {
+	case err != nil && t.Again != "":
+		return "", fmt.Errorf("the conversation could not be stored, so nothing was sent: %w", err)
+	case err != nil:
+		return "", fmt.Errorf("the message could not be stored, so it was not sent: %w", err)
+	case t.Again != "":
+		return t.Again, nil
+	case t.Conversation == "":
+		e.o.Bus.Publish(event.ConversationChanged{Conversation: conv.ID, What: "created"})
+	}
+	e.o.Bus.Publish(event.MessageStored{Conversation: conv.ID, ID: msg.ID, Role: msg.Role})
+	return msg.ID, nil
+}
+
+// place finds where a message stands among the others, or that the one to be answered
+// again is there.
+func (e *Engine) place(ctx context.Context, t Turn, conv *storage.Conversation, msg *storage.Message) error {
+	fresh, err := e.conversation(ctx, t)
 	if err != nil {
-		return fmt.Errorf("the message could not be stored, so it was not sent: %w", err)
+		return err
+	}
+	if err := e.o.Store.Flush(ctx); err != nil {
+		return err
+	}
+	outline, err := e.o.Store.Outline(ctx, conv.ID)
+	if err != nil {
+		return fmt.Errorf("the conversation %s cannot be read: %w", conv.ID, err)
+	}
+	*conv = fresh
+	tree := NewTree(outline)
+	wanted := cmp.Or(t.Again, t.Parent)
+	if wanted != "" && wanted != Root && tree.Parent(wanted) == "" {
+		return fmt.Errorf("there is no message %s in the conversation %s: %w", clean.Reveal(wanted), conv.ID, storage.ErrNotFound)
+	}
+	if msg.Parent == "" {
+		msg.Parent = cmp.Or(tree.Leaf(ReadMeta(fresh).Branch), Root)
 	}
 	return nil
 }
@@ -260,6 +320,22 @@ func (e *Engine) Running(conversation string) *Running {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.running[conversation]
+}
+
+// Working names the conversations that a turn runs in, in no order.
+func (e *Engine) Working() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Collect(maps.Keys(e.running))
+}
+
+// StopAll stops every turn; it returns at once.
+func (e *Engine) StopAll() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, r := range e.running {
+		r.Stop()
+	}
 }
 
 // Close ends every turn as interrupted by the program's end and waits for them.

@@ -52,7 +52,7 @@ func (t *turn) offers() (offers, string, error) {
 		if conn.State() != mcphost.StateReady {
 			continue
 		}
-		tools, err := t.e.o.Gate.Offered(t.log, conn)
+		tools, err := t.e.o.Gate.Offered(t.log, t.conv.ID, conn)
 		if err != nil {
 			return offers{}, "", err
 		}
@@ -203,7 +203,8 @@ func (t *turn) storeCalls(calls []*pending) *ending {
 		return &ending{Failed, err.Error()}
 	}
 	row := *msg
-	t.e.o.Store.Later(func(tx *storage.Tx) error { return tx.PutMessage(row) })
+	t.e.o.Store.Later(func(tx *storage.Tx) error { return t.put(tx, row) })
+	t.stored(row)
 	return nil
 }
 
@@ -251,6 +252,7 @@ func (t *turn) refuse(p *pending) {
 func (t *turn) storeResult(p *pending) {
 	row := t.resultRow(p)
 	t.e.o.Store.Later(func(tx *storage.Tx) error { return tx.PutMessage(row) })
+	t.stored(row)
 }
 
 // resultRow is the stored answer to a call, under our own id of it.

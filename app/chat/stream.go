@@ -75,6 +75,7 @@ func standsAlone(r rune) bool {
 // has come and not more often than that. Its timer is its own; close ends it.
 type saver struct {
 	store *storage.DB
+	put   func(*storage.Tx, storage.Message) error
 
 	mu      sync.Mutex
 	msg     storage.Message
@@ -84,8 +85,8 @@ type saver struct {
 	closed  bool
 }
 
-func newSaver(store *storage.DB, msg storage.Message) *saver {
-	return &saver{store: store, msg: msg}
+func newSaver(store *storage.DB, msg storage.Message, put func(*storage.Tx, storage.Message) error) *saver {
+	return &saver{store: store, msg: msg, put: put}
 }
 
 func (s *saver) add(text, thought string) {
@@ -107,7 +108,7 @@ func (s *saver) save() {
 	}
 	msg := s.msg
 	msg.Text, msg.Reasoning = s.text.String(), s.thought.String()
-	s.store.Later(func(tx *storage.Tx) error { return tx.PutMessage(msg) })
+	s.store.Later(func(tx *storage.Tx) error { return s.put(tx, msg) })
 }
 
 // close ends the timer; nothing is stored by it afterwards.

@@ -44,13 +44,14 @@ type turn struct {
 	read     []string       // servers whose output the model has read in this turn
 	made     map[string]int // calls by hash
 	text     string         // last answer, cleaned
+	head     string         // the person's message that is answered
 }
 
 // ending is how a turn ends.
 type ending struct{ state, err string }
 
-func (e *Engine) run(ctx context.Context, r *Running, conv storage.Conversation, in Turn) {
-	t := &turn{e: e, ctx: ctx, log: context.WithoutCancel(ctx), conv: conv, in: in, id: newID("t_"), made: map[string]int{}}
+func (e *Engine) run(ctx context.Context, r *Running, conv storage.Conversation, in Turn, head string) {
+	t := &turn{e: e, ctx: ctx, log: context.WithoutCancel(ctx), conv: conv, in: in, head: head, id: newID("t_"), made: map[string]int{}}
 	end := t.protected()
 	if err := t.storeConversation(); err != nil {
 		end = ending{Failed, joinSentences(end.err, "the turn could not be stored: "+t.sentence(err))}
@@ -64,15 +65,40 @@ func (e *Engine) run(ctx context.Context, r *Running, conv storage.Conversation,
 // storeConversation notes when and with which model the turn went on. What else
 // stands in the conversation may have changed during the turn.
 func (t *turn) storeConversation() error {
-	conv, err := t.e.o.Store.Conversation(t.log, t.conv.ID)
+	now := t.e.o.Now().UTC()
+	err := t.e.o.Store.Write(t.log, func(tx *storage.Tx) error {
+		return Change(tx, t.conv.ID, func(c *storage.Conversation, m *Meta) {
+			c.Updated, c.Model = now, cmp.Or(t.model, c.Model)
+			if t.in.Again != "" && m.Branch == t.in.Again {
+				m.Branch = "" // nothing came of it: what was shown before is shown again
+			}
+		})
+	})
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil // deleted meanwhile
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// put stores an answer of the model. One that is given again is shown from here on,
+// unless the person has gone to another branch.
+func (t *turn) put(tx *storage.Tx, msg storage.Message) error {
+	if t.in.Again != "" {
+		err := Change(tx, t.conv.ID, func(_ *storage.Conversation, m *Meta) {
+			if m.Branch == t.in.Again {
+				m.Branch = ""
+			}
+		})
+		if err != nil {
+			return err
+		}
 	}
-	conv.Updated, conv.Model = t.e.o.Now().UTC(), cmp.Or(t.model, conv.Model)
-	return t.e.o.Store.Write(t.log, func(tx *storage.Tx) error { return tx.PutConversation(conv) })
+	return tx.PutMessage(msg)
+}
+
+// stored tells that a message was stored, or will be in a moment.
+func (t *turn) stored(m storage.Message) {
+	t.e.o.Bus.Publish(event.MessageStored{Conversation: t.conv.ID, ID: m.ID, Role: m.Role})
 }
 
 // protected keeps a fault in a turn from ending the program.
@@ -145,6 +171,7 @@ func (t *turn) history() ([]storage.Message, error) {
 		}
 		before = page[0].Seq
 	}
+	all = NewTree(all).Path(t.head)
 	for len(all) > 0 && all[0].Role != storage.RoleUser {
 		all = all[1:]
 	}
@@ -218,9 +245,10 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 	req := Build(Input{System: system, Messages: t.messages, Tools: offers.tools, Budget: budget})
 	msg := storage.Message{
 		ID: newID("m_"), Conversation: t.conv.ID, Role: storage.RoleAssistant, State: storage.StateStreaming,
-		Model: t.model, Time: t.e.o.Now().UTC(),
+		Model: t.model, Time: t.e.o.Now().UTC(), Parent: ended(t.messages),
 	}
-	s := newSaver(t.e.o.Store, msg)
+	t.e.o.Bus.Publish(event.MessageStarted{Conversation: t.conv.ID, ID: msg.ID, Model: t.model})
+	s := newSaver(t.e.o.Store, msg, t.put)
 	defer s.close()
 	start := t.e.o.Now()
 	v := &viewer{t: t, saver: s}
@@ -245,9 +273,10 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 		msg.Meta, noteErr = meta, errors.Join(noteErr, encodeErr)
 	}
 	t.messages = append(t.messages, msg)
-	if storeErr := t.e.o.Store.Write(t.log, func(tx *storage.Tx) error { return tx.PutMessage(msg) }); storeErr != nil {
+	if storeErr := t.e.o.Store.Write(t.log, func(tx *storage.Tx) error { return t.put(tx, msg) }); storeErr != nil {
 		err = errors.Join(err, fmt.Errorf("the answer could not be stored: %w", storeErr))
 	}
+	t.stored(msg)
 	return answer, errors.Join(err, noteErr)
 }
 

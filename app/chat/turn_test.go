@@ -69,7 +69,7 @@ func (r *rig) eventsInOrder(conversation string) {
 			break
 		}
 	}
-	if want := "TurnStart Reasoning Text Usage Call Decision Result Text Usage Turn"; strings.Join(got, " ") != want {
+	if want := "ConversationChanged MessageStored TurnStart MessageStarted Reasoning Text Usage MessageStored Call Decision Result MessageStored MessageStarted Text Usage MessageStored Turn"; strings.Join(got, " ") != want {
 		r.t.Fatalf("events: %s", strings.Join(got, " "))
 	}
 }

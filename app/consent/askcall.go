@@ -80,11 +80,12 @@ func (r *run) ask() (decision, error) {
 
 // expiry starts the time an item has, and writes it into the item.
 func (g *Gate) expiry(item *Item) (<-chan time.Time, func()) {
-	if g.o.Policy.Expiry <= 0 {
+	after := g.expiryNow()
+	if after <= 0 {
 		return nil, func() {}
 	}
-	item.Expires = item.Since.Add(g.o.Policy.Expiry)
-	t := time.NewTimer(g.o.Policy.Expiry) // by the monotonic clock
+	item.Expires = item.Since.Add(after)
+	t := time.NewTimer(after) // by the monotonic clock
 	return t.C, func() { t.Stop() }
 }
 
@@ -174,6 +175,7 @@ func (r *run) answered(a Answer) (decision, error) {
 func (r *run) replace(edited Call) error {
 	old, entry := r.call, r.entry
 	r.call = edited
+	r.unstop = r.g.stoppable(edited.ID(), r.stop)
 	if err := r.propose(old.ID()); err != nil {
 		return err
 	}

@@ -45,8 +45,10 @@ type Options struct {
 	// Listed tells whether a server comes from a file given for this run and
 	// counts as reviewed as it is first seen. Nil: none does.
 	Listed func(server string) bool
-	// Disabled tells whether the person has switched a tool off.
-	Disabled func(server, tool string) bool
+	// Disabled tells whether the person has switched a tool off, in a conversation or as
+	// a whole; conversation is empty for calls outside of one. definition is the hash of
+	// the tool's definition. It must answer without waiting for anybody.
+	Disabled func(conversation, server, tool, definition string) bool
 	// Sampling tells whether a server may ask for the model at all. Nil: none.
 	Sampling func(server string) bool
 	// Sample asks the model for a server, outside of any conversation's history.
@@ -79,6 +81,8 @@ type Gate struct {
 	changes  int  // how often grants were stored
 	turns    map[string]*turnLimits
 	schemas  map[string]*schema.Schema // compiled, by definition
+	stops    map[string]func()         // by call id, from proposal to outcome
+	expires  *time.Duration            // in place of the policy's
 }
 
 // maxSchemas bounds how many compiled schemas are kept.
@@ -125,7 +129,7 @@ func New(o Options) *Gate {
 		o: o, waiting: newWaiting(o.Bus),
 		running: map[string]*run{}, watching: map[*run]struct{}{}, late: map[string]*lateAnswer{},
 		pins: map[string]map[pinKey]storage.Pin{}, seen: map[string]map[pinKey]storage.Pin{},
-		turns: map[string]*turnLimits{}, schemas: map[string]*schema.Schema{},
+		turns: map[string]*turnLimits{}, schemas: map[string]*schema.Schema{}, stops: map[string]func(){},
 	}
 }
 

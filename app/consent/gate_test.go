@@ -45,7 +45,7 @@ func TestARefusedCallNeverReachesTheServer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *Options) {
 		o.Policy.Calls = Deny
-		o.Disabled = func(_, tool string) bool { return tool == "add" }
+		o.Disabled = func(_, _, tool, _ string) bool { return tool == "add" }
 	})
 	conn, received := r.server("s")
 	expect(t, r.now(r.call(conn, "echo", `{}`), conn), Denied, "flag", "denied", "none")
@@ -272,7 +272,7 @@ func TestAnUnreviewedServerContributesNothing(t *testing.T) {
 	ctx := context.Background()
 	offered := func() []string {
 		t.Helper()
-		tools, err := r.gate.Offered(ctx, conn)
+		tools, err := r.gate.Offered(ctx, "", conn)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -421,7 +421,7 @@ func TestAFaultOnTheWayEndsOneCallOnly(t *testing.T) {
 	broken := true
 	r := newRig(t, func(o *Options) {
 		allow(o)
-		o.Disabled = func(string, string) bool {
+		o.Disabled = func(_, _, _, _ string) bool {
 			if broken {
 				panic("SENTINEL")
 			}
@@ -443,7 +443,7 @@ func TestAJournalThatFailsOnTheWayStopsTheCall(t *testing.T) {
 	var r *rig
 	r = newRig(t, func(o *Options) {
 		allow(o)
-		o.Disabled = func(string, string) bool { // asked after the call was proposed, before it is sent
+		o.Disabled = func(_, _, _, _ string) bool { // asked after the call was proposed, before it is sent
 			if err := r.journal.Close(context.Background()); err != nil {
 				t.Error(err)
 			}

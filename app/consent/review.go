@@ -85,15 +85,15 @@ func (g *Gate) Reviewed(ctx context.Context, conn *mcphost.Connection) ([]mcphos
 	return out, nil
 }
 
-// Offered returns the reviewed tools that a model is offered: those that the
-// person has not switched off and that are meant for models.
-func (g *Gate) Offered(ctx context.Context, conn *mcphost.Connection) ([]mcphost.Tool, error) {
+// Offered returns the reviewed tools that a model is offered in a conversation: those
+// that the person has not switched off and that are meant for models.
+func (g *Gate) Offered(ctx context.Context, conversation string, conn *mcphost.Connection) ([]mcphost.Tool, error) {
 	tools, err := g.Reviewed(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(tools, func(t mcphost.Tool) bool {
-		return t.AppOnly || g.o.Disabled != nil && g.o.Disabled(conn.Server(), t.Name)
+		return t.AppOnly || g.disabled(conversation, conn.Server(), t)
 	}), nil
 }
 

@@ -59,8 +59,16 @@ type Outcome struct {
 // not be written: before sending, nothing was executed; after it, the outcome
 // stands only here.
 func (g *Gate) Run(ctx context.Context, c Call, conn *mcphost.Connection, lim Limits) (o Outcome, err error) {
-	r := &run{g: g, ctx: ctx, log: context.WithoutCancel(ctx), call: c, server: c.Server(), conn: conn, lim: lim, look: make(chan struct{}, 1)}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer g.stoppable(c.ID(), stop)()
+	r := &run{g: g, ctx: ctx, stop: stop, log: context.WithoutCancel(ctx), call: c, server: c.Server(), conn: conn, lim: lim, look: make(chan struct{}, 1)}
 	defer r.settled()
+	defer func() {
+		if r.unstop != nil {
+			r.unstop()
+		}
+	}()
 	defer func() {
 		if p := recover(); p != nil {
 			o, err = r.broken(p)
@@ -90,11 +98,13 @@ func (r *run) broken(p any) (Outcome, error) {
 type run struct {
 	g      *Gate
 	ctx    context.Context
-	log    context.Context // for the record: not cancelled with ctx
-	call   Call            // changes once where the person edits it
-	server string          // fixed, so that others may read it
+	stop   context.CancelCauseFunc // ends ctx: the call alone is stopped
+	log    context.Context         // for the record: not cancelled with ctx
+	call   Call                    // changes once where the person edits it
+	server string                  // fixed, so that others may read it
 	conn   *mcphost.Connection
 	lim    Limits
+	unstop func()        // of the edited call
 	look   chan struct{} // something changed at the server: look again
 
 	entry   *journal.Entry
@@ -149,7 +159,7 @@ func (r *run) run() (Outcome, error) {
 		return r.unwritten(err)
 	case why != "":
 		return r.refuse(decision{word: Withdrawn, by: byCurrent, reason: why})
-	case r.g.o.Disabled != nil && r.g.o.Disabled(r.call.Server(), r.call.Tool()):
+	case r.g.disabled(r.call.Conversation(), r.call.Server(), tool):
 		return r.refuse(decision{word: Denied, by: byDisabled, reason: "the person has switched this tool off"})
 	}
 	if r.schema, err = r.g.schemaOf(tool); err != nil {

@@ -1,7 +1,6 @@
 package headless
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -41,10 +40,7 @@ func Window(args []string, hooks app.Hooks) (o app.Options, asked bool, err erro
 	}, true, nil
 }
 
-// Fail says an error as the commands say theirs, and returns the exit status.
-func Fail(w io.Writer, err error) int {
+// Complain says an error as the commands say theirs, and returns the exit status.
+func Complain(w io.Writer, err error) int {
 	return (&run{Streams: Streams{Err: w}}).fail(err)
 }
-
-// Say prints a sentence to a person at the terminal.
-func Say(w io.Writer, format string, args ...any) { fmt.Fprintf(w, "steward: "+format+"\n", args...) }

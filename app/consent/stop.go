@@ -1,0 +1,100 @@
+package consent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"steward/app/journal"
+	"steward/mcphost"
+	"steward/storage"
+)
+
+// stoppable lets a call be stopped by its id until the returned function is called.
+func (g *Gate) stoppable(id string, stop context.CancelCauseFunc) (over func()) {
+	g.mu.Lock()
+	g.stops[id] = func() { stop(ErrStopped) }
+	g.mu.Unlock()
+	return func() {
+		g.mu.Lock()
+		delete(g.stops, id)
+		g.mu.Unlock()
+	}
+}
+
+// Stop stops one call that waits or runs, and nothing else; a turn it belongs to goes
+// on and its model is told. False where no such call is under way. It returns at once.
+func (g *Gate) Stop(call string) bool {
+	g.mu.Lock()
+	stop := g.stops[call]
+	g.mu.Unlock()
+	if stop == nil {
+		return false
+	}
+	stop()
+	return true
+}
+
+// StopAll stops every call that waits or runs. It returns at once.
+func (g *Gate) StopAll() {
+	g.mu.Lock()
+	stops := make([]func(), 0, len(g.stops))
+	for _, stop := range g.stops {
+		stops = append(stops, stop)
+	}
+	g.mu.Unlock()
+	for _, stop := range stops {
+		stop()
+	}
+}
+
+// SetExpiry says how long items wait that are added from now on, in place of
+// Policy.Expiry; 0 is for ever.
+func (g *Gate) SetExpiry(d time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.expires = &d
+}
+
+func (g *Gate) expiryNow() time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.expires != nil {
+		return *g.expires
+	}
+	return g.o.Policy.Expiry
+}
+
+func (g *Gate) disabled(conversation, server string, t mcphost.Tool) bool {
+	return g.o.Disabled != nil && g.o.Disabled(conversation, server, t.Name, t.Definition)
+}
+
+// CheckRule says what in a rule cannot be used: a word that is no effect, or a
+// condition that is not understood.
+func CheckRule(r storage.Rule) error {
+	if r.Effect != Allow && r.Effect != Deny {
+		return fmt.Errorf("a rule allows or denies; %q is neither", r.Effect)
+	}
+	if len(r.Condition) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(r.Condition))
+	d.DisallowUnknownFields()
+	var c condition
+	if err := d.Decode(&c); err != nil {
+		return fmt.Errorf("the condition of the rule is not understood: %w", err)
+	}
+	return nil
+}
+
+// RuleCovers tells whether a rule would have decided a recorded call. A condition that is
+// not understood covers nothing.
+func RuleCovers(r storage.Rule, rec journal.Record) bool {
+	if rec.Kind != journal.KindCall || rec.Arguments == "" {
+		return false
+	}
+	c, err := NewCall(CallSpec{Conversation: rec.Conversation, Server: rec.Server, Tool: rec.Tool, Arguments: rec.Arguments})
+	return err == nil && ruleFits(r, c, false) && (r.Effect == Deny || !repeatsName([]byte(c.Arguments())))
+}

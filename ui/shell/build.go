@@ -1,0 +1,94 @@
+package shell
+
+import (
+	"context"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+
+	"steward/app/consent"
+	"steward/ui/place"
+	"steward/ui/text"
+)
+
+// build puts the window together around the opened program.
+func (s *Shell) build() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	size := preference(ctx, s.app, preferSize, "")
+	side := preference(ctx, s.app, preferSide, "")
+	last := preference(ctx, s.app, preferPlace, "")
+	cancel()
+	s.hub = newHub(fromApp{s.app}, s.dispatcher.Do, s.runner.Go, s.after, s.around)
+	s.side = newSideBar(s)
+	s.commands.own = s.own()
+	s.side.complete()
+	s.banner = newBanner(s.showItem)
+	s.frame = newFrame(s.side, s.banner)
+	s.frame.icons = side == "icons"
+	s.notifier = &notifier{send: s.fyne.SendNotification, after: s.after, now: time.Now, front: true}
+	life := s.fyne.Lifecycle()
+	life.SetOnEnteredForeground(func() { s.notifier.inFront(true) })
+	life.SetOnExitedForeground(func() { s.notifier.inFront(false) })
+	c := s.window.Canvas()
+	c.SetOnTypedKey(s.typedKey)
+	s.window.SetContent(container.NewStack(s.frame, s.layer.Object()))
+	s.window.Resize(parseSize(size))
+	s.hub.listen(s.app.Listen)
+	s.start(last)
+}
+
+// around brings what lies around the places up to date with the hub.
+func (s *Shell) around(t topic) {
+	s.side.update(t)
+	if t != topicWaiting {
+		return
+	}
+	s.notifier.waits(len(s.hub.waiting))
+	elsewhere := s.hub.elsewhere(s.conversation())
+	if s.current == place.Waiting {
+		elsewhere = nil
+	}
+	if s.banner.set(elsewhere) {
+		s.frame.Refresh()
+	}
+}
+
+// showItem leads to where an item can be answered.
+func (s *Shell) showItem(i consent.Item) {
+	if i.Conversation != "" && s.offers(place.Chat) {
+		s.open(place.Chat, i.Conversation)
+		return
+	}
+	s.open(place.Waiting, i.ID)
+}
+
+// stopAll stops every turn, every call and every server.
+func (s *Shell) stopAll() {
+	s.background(s.app.StopAll, func() {
+		s.layer.Toast(lang.X("shell.stopped_all", "Everything was stopped: all turns, all calls, all servers."))
+	})
+}
+
+func (s *Shell) toggleSide() {
+	s.frame.icons = !s.frame.icons
+	value := ""
+	if s.frame.icons {
+		value = "icons"
+	}
+	s.frame.Refresh()
+	s.remember(preferSide, value)
+}
+
+// words are the texts of a text view.
+func words() text.Words {
+	return text.Words{
+		Copy:      func() string { return lang.X("common.copy", "Copy") },
+		CopyAll:   func() string { return lang.X("common.copy_all", "Copy all") },
+		SelectAll: func() string { return lang.X("common.select_all", "Select all") },
+		Copied:    func() string { return lang.X("common.copied", "Copied") },
+	}
+}
+
+var _ fyne.Widget = (*frame)(nil)

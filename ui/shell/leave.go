@@ -1,0 +1,122 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/lang"
+
+	"steward/ui/language"
+)
+
+// leave closes the window: it says so, gives everything back and then quits. A second request quits at once; what is
+// left is then given back without a window.
+func (s *Shell) leave() {
+	select {
+	case <-s.stopping():
+		s.fyne.Quit()
+		return
+	default:
+	}
+	s.stop()
+	if s.app != nil {
+		s.window.SetContent(page(lang.X("shell.closing", "Closing: servers are being ended and the journal written…")))
+	}
+	go func() { // ended by finish, which is bounded
+		s.finish()
+		fyne.Do(s.fyne.Quit)
+	}()
+}
+
+// stopping is closed once the window is on its way out.
+func (s *Shell) stopping() <-chan struct{} { return s.dispatcher.quit }
+
+// stop ends what belongs to Fyne's goroutine. It may be called more than once.
+func (s *Shell) stop() {
+	if s.dispatcher.isClosed() {
+		return
+	}
+	s.layer.Close()
+	if p := s.places[s.current]; p != nil {
+		p.Hidden()
+	}
+	for _, p := range s.places {
+		p.Close()
+	}
+	s.dispatcher.Close()
+}
+
+// finish gives back the program, once, within its bound. Any goroutine.
+func (s *Shell) finish() {
+	s.leaving.Do(func() {
+		defer close(s.left)
+		if s.app == nil {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), closing)
+		defer cancel()
+		if s.hub != nil {
+			s.hub.close()
+		}
+		if s.frame != nil {
+			if err := s.app.SetPreference(ctx, preferSize, s.frame.remembered()); err != nil {
+				s.leftErr = err
+			}
+		}
+		if !s.runner.Close(ctx) {
+			s.leftErr = errors.Join(s.leftErr, errors.New("work in the background did not end in time and was left"))
+		}
+		s.leftErr = errors.Join(s.leftErr, s.app.Close(ctx))
+	})
+	<-s.left
+}
+
+// end is called after the window is gone, on the main goroutine, whatever closed it.
+func (s *Shell) end(program *opening) error {
+	s.stop()
+	if s.app == nil && s.failed == nil {
+		return giveBack(program) // the window went before the program was open
+	}
+	s.finish()
+	if s.leftErr != nil {
+		fmt.Fprintln(s.errOut, "steward: the window did not close as it should: "+language.Message(s.leftErr))
+	}
+	return errors.Join(s.failed, s.leftErr)
+}
+
+// listenToSystem lets the system's wish to end the program close the window as its button does; a second one is left
+// to the system. It owns one goroutine until the function it returns is called.
+func (s *Shell) listenToSystem() (cancel func()) {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+	ch := make(chan os.Signal, 2)
+	quit := make(chan struct{})
+	signal.Notify(ch, signals...)
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-quit:
+				return
+			case <-ch:
+				if n > 0 {
+					signal.Reset(signals...)
+					fmt.Fprintln(s.errOut, "steward: still closing; another signal ends it at once")
+					continue
+				}
+				fyne.Do(func() {
+					if !s.dispatcher.isClosed() {
+						s.leave()
+					}
+				})
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(ch)
+		close(quit)
+	}
+}

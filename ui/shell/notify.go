@@ -1,0 +1,67 @@
+package shell
+
+import (
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/lang"
+)
+
+// quiet is how long at least lies between two of the desktop's notifications.
+const quiet = 10 * time.Second
+
+// notifier tells the desktop that something waits, while the window is not in front. It tells how many and no names: a
+// notification may be shown on a locked screen, and some desktops read markup in it.
+type notifier struct {
+	send  func(*fyne.Notification)
+	after func(d time.Duration, f func()) (stop func())
+	now   func() time.Time
+
+	front   bool
+	waiting int // things that waited at the last look
+	unsaid  int // that came since the last notification
+	last    time.Time
+	planned bool
+}
+
+// waits is told how many things wait now.
+func (n *notifier) waits(count int) {
+	came := count - n.waiting
+	n.waiting = count
+	if n.front || count == 0 {
+		n.unsaid = 0
+		return
+	}
+	if came > 0 {
+		n.unsaid += came
+		n.say()
+	}
+}
+
+// inFront is told whether the person sees the window.
+func (n *notifier) inFront(yes bool) {
+	n.front = yes
+	if yes {
+		n.unsaid = 0
+	}
+}
+
+func (n *notifier) say() {
+	if n.planned || n.unsaid == 0 || n.front {
+		return
+	}
+	if wait := quiet - n.now().Sub(n.last); wait > 0 && !n.last.IsZero() {
+		n.planned = true
+		n.after(wait, func() {
+			n.planned = false
+			n.say()
+		})
+		return
+	}
+	n.last, n.unsaid = n.now(), 0
+	words := lang.X("shell.thing_waits", "Something waits for your answer.")
+	if n.waiting > 1 {
+		words = lang.X("shell.things_wait", "{{.count}} things wait for your answer.", map[string]any{"count": n.waiting})
+	}
+	n.send(fyne.NewNotification(lang.X("common.app", "Steward"), words))
+}

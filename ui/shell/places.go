@@ -1,0 +1,33 @@
+package shell
+
+import (
+	"steward/ui/place"
+)
+
+// maker is a place that this build has. Its row in the side bar stands where it stands in makers.
+type maker struct {
+	name     string
+	icon     string
+	titleKey string
+	make     func(d place.Deps) place.Place
+}
+
+// makers are the places in the order of the side bar. The chat has no row of its own: the conversations are its rows.
+func makers() []maker {
+	return []maker{}
+}
+
+func (s *Shell) maker(name string) (maker, bool) {
+	for _, m := range s.makers {
+		if m.name == name {
+			return m, true
+		}
+	}
+	return maker{}, false
+}
+
+// offers says whether this build has a place.
+func (s *Shell) offers(name string) bool {
+	_, ok := s.maker(name)
+	return ok
+}
