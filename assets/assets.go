@@ -42,16 +42,17 @@ var licenses string
 // FontLicense is the text under which the fonts are passed on; it must be shown wherever the program is.
 func FontLicense() string { return licenses }
 
-//go:embed icons/*.svg
+//go:embed icons/*.svg icons/controls/*.svg
 var icons embed.FS
 
 // Icon gives the drawing with this name as SVG: one colour, 24 units wide and high. ok is false where there is none.
+// The parts of check boxes and radio buttons are named "controls/box" and so on.
 func Icon(name string) (svg []byte, ok bool) {
 	svg, err := icons.ReadFile(path.Join("icons", name+".svg"))
 	return svg, err == nil
 }
 
-// IconNames lists every icon, sorted.
+// IconNames lists every icon, sorted, without the parts of controls.
 func IconNames() []string {
 	entries, err := icons.ReadDir("icons")
 	if err != nil { // the directory is part of the program
@@ -59,7 +60,9 @@ func IconNames() []string {
 	}
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), ".svg"))
+		if !e.IsDir() {
+			names = append(names, strings.TrimSuffix(e.Name(), ".svg"))
+		}
 	}
 	return names
 }

@@ -41,18 +41,35 @@ func Load(choice string) error {
 	if err != nil {
 		return fmt.Errorf("the texts in the language %q cannot be handed on: %w", code, err)
 	}
-	for _, name := range []string{code, lang.SystemLocale().LanguageString(), english} {
-		if _, err := language.Parse(name); err != nil {
-			continue // a locale such as "C" names no language
-		}
-		if err := lang.AddTranslations(fyne.NewStaticResource(name+".json", data)); err != nil {
-			return fmt.Errorf("the texts in the language %q cannot be used: %w", code, err)
-		}
-		if Current() == code {
-			return nil
+	// Fyne prefers the name that fits the system's locale best, and no name fits better than the locale's own.
+	names := []string{code}
+	if system := lang.SystemLocale().LanguageString(); system != code {
+		if _, err := language.Parse(system); err == nil { // a locale such as "C" names no language
+			names = append(names, system)
 		}
 	}
+	for _, name := range names {
+		if err := add(name, data); err != nil {
+			return err
+		}
+	}
+	if Current() == code {
+		return nil
+	}
+	if err := add(english, data); err != nil { // where Fyne looks when it knows no better
+		return err
+	}
+	if Current() == code {
+		return nil
+	}
 	return fmt.Errorf("the language %q cannot be shown; the texts stay in %q", code, Current())
+}
+
+func add(name string, data []byte) error {
+	if err := lang.AddTranslations(fyne.NewStaticResource(name+".json", data)); err != nil {
+		return fmt.Errorf("the texts cannot be put in the place of the language %q: %w", name, err)
+	}
+	return nil
 }
 
 // Current is the language in use, one of assets.Languages, or "" before [Load].

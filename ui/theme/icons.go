@@ -1,6 +1,7 @@
 package theme
 
 import (
+	"path"
 	"sync"
 
 	"fyne.io/fyne/v2"
@@ -9,12 +10,15 @@ import (
 	"steward/assets"
 )
 
+// controls are the parts of Fyne's check boxes and radio buttons.
+var controls = []string{"controls/box", "controls/box-fill", "controls/box-checked", "controls/box-partial", "controls/ring"}
+
 // drawings holds each icon once, so that Fyne's caches know it again.
 var drawings = sync.OnceValue(func() map[string]*fynetheme.ThemedResource {
 	all := make(map[string]*fynetheme.ThemedResource)
-	for _, name := range assets.IconNames() {
+	for _, name := range append(assets.IconNames(), controls...) {
 		if svg, ok := assets.Icon(name); ok {
-			all[name] = fynetheme.NewThemedResource(fyne.NewStaticResource("steward-"+name+".svg", svg))
+			all[name] = fynetheme.NewThemedResource(fyne.NewStaticResource("steward-"+path.Base(name)+".svg", svg))
 		}
 	}
 	return all
@@ -88,6 +92,12 @@ var replaced = map[fyne.ThemeIconName]string{
 	fynetheme.IconNameUpload:         "upload",
 	fynetheme.IconNameAccount:        "user",
 	fynetheme.IconNameComputer:       "servers",
+
+	fynetheme.IconNameCheckButton:        "controls/box",
+	fynetheme.IconNameCheckButtonFill:    "controls/box-fill",
+	fynetheme.IconNameCheckButtonChecked: "controls/box-checked",
+	fynetheme.IconNameCheckButtonPartial: "controls/box-partial",
+	fynetheme.IconNameRadioButton:        "controls/ring",
 }
 
 func (s *steward) Icon(name fyne.ThemeIconName) fyne.Resource {
