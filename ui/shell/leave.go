@@ -63,10 +63,8 @@ func (s *Shell) finish() {
 		if s.hub != nil {
 			s.hub.close()
 		}
-		if s.frame != nil {
-			if err := s.app.SetPreference(ctx, preferSize, s.frame.remembered()); err != nil {
-				s.leftErr = err
-			}
+		if s.frame != nil && s.frame.remembered() != "" {
+			s.leftErr = s.app.SetPreference(ctx, preferSize, s.frame.remembered())
 		}
 		if !s.runner.Close(ctx) {
 			s.leftErr = errors.Join(s.leftErr, errors.New("work in the background did not end in time and was left"))

@@ -51,6 +51,8 @@ type Shell struct {
 	arguments map[string]string
 	current   string
 
+	keep func(ctx context.Context, key, value string) error // stores what the window remembers
+
 	failed  error // what kept the program from being opened
 	leaving sync.Once
 	left    chan struct{} // closed when everything is given back
@@ -151,7 +153,7 @@ func (s *Shell) background(work func(ctx context.Context) error, then func()) {
 // it: here it is only how the window looks.
 func (s *Shell) remember(key, value string) {
 	s.runner.Go(func(ctx context.Context) {
-		if err := s.app.SetPreference(ctx, key, value); err != nil && ctx.Err() == nil {
+		if err := s.keep(ctx, key, value); err != nil && ctx.Err() == nil {
 			s.dispatcher.Do(func() { s.fail(err) })
 		}
 	})
