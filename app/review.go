@@ -142,7 +142,7 @@ func (r *Reader) Servers(ctx context.Context) ([]ServerRow, error) {
 }
 
 func (r *Reader) reviewed(ctx context.Context, c config.Server, row *ServerRow) error {
-	if r.list.source != sourceFolder {
+	if r.list.listed(c.Name) {
 		row.Reviewed = true
 		return nil
 	}
