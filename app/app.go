@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -92,6 +93,11 @@ func (a *App) openFolder(ctx context.Context) (err error) {
 		a.settings = config.DefaultSettings()
 	}
 	a.secrets = secrets.Open(secrets.Options{Dir: a.dir, FolderID: a.db.FolderID, Now: a.o.Now})
+	if !a.o.Passphrase.Empty() {
+		if err := a.secrets.UseFile(ctx, a.o.Passphrase); err != nil {
+			return err
+		}
+	}
 	a.journal, a.recovery, err = journal.Open(ctx, journal.Options{
 		Store: a.db, Dir: a.dir, Anchor: a.secrets.Anchor(), Redact: a.secrets.Redactor().Redact, Now: a.o.Now, OnDegraded: a.warn("journal"),
 	})
@@ -253,11 +259,14 @@ func what(r journal.Record) string {
 
 // tellProblems says what in the servers file cannot be used.
 func (a *App) tellProblems(list serverList) {
-	if list.err != nil {
+	concerns := a.o.Concerns
+	if list.err != nil && concerns == nil { // else whoever asks for one of them hears it
 		a.notice("servers_file", "", list.err.Error())
 	}
 	for _, p := range list.problems {
-		a.notice("servers_file", p.Server, p.String())
+		if _, usable := config.Find(list.servers, p.Server); concerns == nil || usable && slices.Contains(concerns, p.Server) {
+			a.notice("servers_file", p.Server, p.String())
+		}
 	}
 }
 

@@ -64,7 +64,7 @@ func (j *Journal) usable() error {
 	case j.closed:
 		return ErrClosed
 	case j.broken != nil:
-		return fmt.Errorf("%w; look at it with \"steward journal verify\", and acknowledge it to go on", j.broken)
+		return fmt.Errorf("%w; \"steward journal verify\" says more, and \"steward journal verify --acknowledge\" lets you go on all the same", j.broken)
 	}
 	return nil
 }

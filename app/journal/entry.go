@@ -121,7 +121,8 @@ func (j *Journal) outcome(o Outcome, kind Kind, intended bool, m *meta, c *conte
 	if kind == KindCall && !intended && o.Effect != EffectNone {
 		return "", fmt.Errorf("%w: a call cannot end as %s with effect %s when nothing was to be sent", ErrState, o.Outcome, o.Effect)
 	}
-	m.Outcome, m.Effect, m.Seconds = o.Outcome, o.Effect, o.Seconds
+	// Milliseconds are what a person and a script are shown everywhere else.
+	m.Outcome, m.Effect, m.Seconds = o.Outcome, o.Effect, math.Round(o.Seconds*1000)/1000
 	if math.IsNaN(o.Seconds) || math.IsInf(o.Seconds, 0) || o.Seconds < 0 {
 		m.Seconds = 0 // a clock went back; JSON has no such number either
 	}

@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -87,19 +88,19 @@ func (j *Journal) loadAnchors(ctx context.Context) anchors {
 		a.checked = checkedBoth
 	case a.file != "":
 		a.checked = checkedFile
-		a.notice = "only the side file could be checked, not the keyring; who can change the data file can change it too"
+		a.notice = "Only the side file was checked, not the copy in the keyring. Who can change the data file can change the side file too."
 	case a.keyring != "":
 		a.checked = checkedKeyring
-		a.notice = "the side file " + j.keeper.path + " is missing; the keyring's copy was checked"
+		a.notice = "The side file " + j.keeper.path + " is missing; the copy in the keyring was checked."
 	default:
 		a.checked = checkedNone
-		a.notice = "there is no anchor to check against; a removed end or an older copy would not be noticed"
+		a.notice = "There is no anchor to check against; a removed end or an older copy would not be noticed."
 	}
 	if ringErr != nil {
-		a.notice += fmt.Sprintf(" (keyring: %v)", ringErr)
+		a.notice += fmt.Sprintf(" The keyring: %v", ringErr)
 	}
 	if fileErr != nil {
-		a.notice += fmt.Sprintf(" (side file: %v)", fileErr)
+		a.notice += fmt.Sprintf(" The side file: %v", fileErr)
 	}
 	return a
 }
@@ -147,12 +148,52 @@ func (j *Journal) checkTail(s *storage.Snapshot) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	after, err := lastAcknowledged(s, max(head.Seq-tailLength, 0))
+	if err != nil {
+		return "", err
+	}
 	w := &walk{s: s, folder: j.store.FolderID(), known: map[string]bool{}}
-	err = w.tail(max(head.Seq-tailLength, 0))
+	err = w.tail(after)
 	if bad := (*finding)(nil); errors.As(err, &bad) {
 		return bad.what, nil
 	}
 	return "", err
+}
+
+// lastAcknowledged returns after, or the last event behind it before which the person has
+// said to go on with a journal that does not hold. What was wrong until then is not told
+// at every start again; Verify goes on finding it.
+func lastAcknowledged(s *storage.Snapshot, after int64) (int64, error) {
+	last := after
+	for {
+		part, err := s.Events(after, chunk)
+		if err != nil {
+			return 0, err
+		}
+		for _, e := range part {
+			after = e.Seq
+			if acknowledges(e) {
+				last = e.Seq - 1
+			}
+		}
+		if len(part) < chunk {
+			return last, nil
+		}
+	}
+}
+
+func acknowledges(e storage.Event) bool {
+	if e.Kind != string(KindSettings) {
+		return false
+	}
+	c, err := readContent(e)
+	if err != nil {
+		return false
+	}
+	var d struct {
+		Acknowledged string `json:"acknowledged"`
+	}
+	return json.Unmarshal(c.Detail, &d) == nil && d.Acknowledged != ""
 }
 
 // finding is a fault of the journal's content.

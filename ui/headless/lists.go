@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -40,6 +41,9 @@ func (r *run) servers(ctx context.Context) (int, error) {
 		return r.listServers(ctx)
 	case "review":
 		return r.with(ctx, func(ctx context.Context, a *app.App) error {
+			if err := r.storeSecret(ctx, a); err != nil {
+				return err
+			}
 			review, err := a.Review(ctx, r.args[0])
 			if err != nil {
 				return err
@@ -49,6 +53,12 @@ func (r *run) servers(ctx context.Context) (int, error) {
 		})
 	default:
 		return r.with(ctx, func(ctx context.Context, a *app.App) error {
+			if r.revokeGrants {
+				return r.revoke(ctx, a)
+			}
+			if err := r.storeSecret(ctx, a); err != nil {
+				return err
+			}
 			review, err := a.Trust(ctx, r.args[0], "")
 			if err != nil {
 				return err
@@ -57,6 +67,14 @@ func (r *run) servers(ctx context.Context) (int, error) {
 			return err
 		})
 	}
+}
+
+func (r *run) revoke(ctx context.Context, a *app.App) error {
+	n, err := a.RevokeGrants(ctx, r.args[0])
+	if n > 0 || err == nil {
+		fmt.Fprintf(r.Out, "Server %s: %s taken back.\n", clean.Reveal(r.args[0]), counted(n, "standing grant"))
+	}
+	return err
 }
 
 func (r *run) listServers(ctx context.Context) (int, error) {
@@ -71,8 +89,8 @@ func (r *run) listServers(ctx context.Context) (int, error) {
 	}
 	if r.json {
 		err = writeJSON(r.Out, rows)
-	} else {
-		err = table(r.Out, []string{"SERVER", "STATE", "REVIEWED", "FROM", "RUNS"}, len(rows), func(i int) []string {
+	} else if len(rows) > 0 || problem == nil {
+		err = table(r.Out, []string{"SERVER", "STATE", "REVIEWED", "GRANTS", "FROM", "RUNS"}, len(rows), func(i int) []string {
 			return serverCells(rows[i])
 		})
 	}
@@ -100,7 +118,7 @@ func serverCells(s app.ServerRow) []string {
 	if s.Problem != "" {
 		runs = strings.TrimSpace(runs + "  ! " + clean.Line(s.Problem, 300))
 	}
-	return []string{clean.Reveal(s.Server), state, reviewed, s.Source, runs}
+	return []string{clean.Reveal(s.Server), state, reviewed, strconv.Itoa(s.Grants), s.Source, runs}
 }
 
 // reviewText is everything a server offers, whole, with what is new or changed. All of
@@ -112,12 +130,23 @@ func reviewText(v app.Review) string {
 		fmt.Fprintf(&b, "Server %s: nothing of it was ever reviewed. The model sees nothing of it.\n", v.Server)
 	case v.Blocked:
 		fmt.Fprintf(&b, "Server %s: its settings or its instructions changed since they were reviewed. The model sees nothing of it.\n", v.Server)
-	case v.Pending() > 0:
+	case v.Pending() == 1:
+		fmt.Fprintf(&b, "Server %s: 1 definition is new or changed. The model does not see it.\n", v.Server)
+	case v.Pending() > 1:
 		fmt.Fprintf(&b, "Server %s: %d definitions are new or changed. The model does not see those.\n", v.Server, v.Pending())
 	default:
 		fmt.Fprintf(&b, "Server %s: everything was reviewed.\n", v.Server)
 	}
+	news := v.Pending() > 0 || v.Blocked // else all of it is shown: somebody wants to read it again
+	var unchanged []string
 	for _, c := range v.Changes {
+		if c.New == "" && c.Old == "" { // no instructions, neither now nor before
+			continue
+		}
+		if c.State == "same" && news {
+			unchanged = append(unchanged, definitionName(c.Kind, c.Name))
+			continue
+		}
 		fmt.Fprintf(&b, "\n%s\n%s: %s\n", rule, definitionName(c.Kind, c.Name), stateWord(c.State))
 		for _, w := range c.Warnings {
 			indent(&b, "  ! ", w)
@@ -136,7 +165,10 @@ func reviewText(v app.Review) string {
 			b.WriteString("    | " + line + "\n")
 		}
 	}
-	if v.Pending() > 0 || v.Blocked {
+	if len(unchanged) > 0 {
+		fmt.Fprintf(&b, "\n%s\nUnchanged since the last review: %s\n", rule, strings.Join(unchanged, ", "))
+	}
+	if news {
 		fmt.Fprintf(&b, "\n%s\nTo let the model use all of this: steward servers trust %s\n", rule, v.Server)
 	}
 	return b.String()

@@ -3,6 +3,7 @@ package headless
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -22,6 +23,7 @@ type output struct {
 	quiet    bool // call in text mode: the answer is printed by the command itself
 	same     bool // out and err are one terminal: a started line of out is ended first
 	term     *terminal
+	names    []string // servers whose failure is the command's answer; empty but not nil: all
 
 	mu     sync.Mutex
 	stop   func()
@@ -71,6 +73,12 @@ func (o *output) reason(e event.Event) any {
 		}
 	}
 	return nil
+}
+
+// answered says whether the command's own answer tells what a notice tells: that a server
+// which it names could not be started.
+func (o *output) answered(n event.Notice) bool {
+	return n.Kind == "server_failed" && o.names != nil && (len(o.names) == 0 || slices.Contains(o.names, n.Server))
 }
 
 // stopWith says what ends the turn when its output can no longer be written.
@@ -134,7 +142,9 @@ func (o *output) text(e event.Event) {
 			o.block(short(resultText(e.Content, e.Structured), e.Record))
 		}
 	case event.Notice:
-		o.say("Notice: " + clean.Clean(e.Message))
+		if !o.answered(e) {
+			o.say("Notice: " + clean.Clean(e.Message))
+		}
 	case event.Turn:
 		o.endLine()
 		if e.State != "finished" {
@@ -147,7 +157,7 @@ func (o *output) text(e event.Event) {
 func (o *output) server(e event.Server) {
 	switch e.State {
 	case "ready":
-		o.say(fmt.Sprintf("Server %s is ready: protocol %s, %d tools", clean.Reveal(e.Server), clean.Line(e.Protocol, 40), e.Tools))
+		o.say(fmt.Sprintf("Server %s is ready: protocol %s, %s", clean.Reveal(e.Server), clean.Line(e.Protocol, 40), counted(e.Tools, "tool")))
 	case "stopped":
 		o.say(fmt.Sprintf("Server %s has stopped", clean.Reveal(e.Server)))
 	}

@@ -153,7 +153,7 @@ func TestReviewInWords(t *testing.T) {
 		{Kind: "server", State: "same", New: "/bin/s"}, {Kind: "instructions", State: "changed", Old: "Be kind.", New: "Be quick."},
 		{Kind: "tool", Name: "send", State: "new", New: "{\n  \"name\": \"send\"\n}"}, {Kind: "prompt", Name: "old", State: "removed", Old: "x"},
 	}})
-	for _, want := range []string{"\nconfiguration: unchanged\n", "\ninstructions: CHANGED\n", "\n  - Be kind.\n  + Be quick.\n", "\ntool send: NEW\n    | {\n", "\nprompt old: REMOVED\n    | x\n", "2 definitions are new or changed"} {
+	for _, want := range []string{"\nUnchanged since the last review: configuration\n", "\ninstructions: CHANGED\n", "\n  - Be kind.\n  + Be quick.\n", "\ntool send: NEW\n    | {\n", "\nprompt old: REMOVED\n    | x\n", "2 definitions are new or changed"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing:\n%s", want, text)
 		}
