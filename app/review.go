@@ -1,7 +1,9 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -27,21 +29,86 @@ func (a *App) Review(ctx context.Context, server string) (Review, error) {
 }
 
 // Trust starts a server and marks what it offers now as reviewed. shown is the Hash of
-// the Review that the person saw; "" trusts what is there. It returns what was trusted.
+// the Review that the person saw; "" stands for the one noted last by [App.Shown], in this
+// run or an earlier one. Where the server offers something else by now, or nobody was
+// shown anything, nothing is marked and the error is a *NotShown; the Review says what
+// there is now.
 func (a *App) Trust(ctx context.Context, server, shown string) (Review, error) {
 	a.board.release()
 	conn, err := a.servers.one(ctx, server)
 	if err != nil {
 		return Review{}, err
 	}
-	before, err := a.gate.Review(ctx, conn)
+	now, err := a.gate.Review(ctx, conn)
 	if err != nil {
 		return Review{}, err
 	}
 	if shown == "" {
-		shown = before.Hash
+		last, err := a.lastShown(ctx, server)
+		if err != nil {
+			return now, err
+		}
+		if last.Hash != now.Hash {
+			return now, &NotShown{Server: now.Server, At: last.Time}
+		}
 	}
-	return before, a.gate.Trust(ctx, conn, shown)
+	return now, a.gate.Trust(ctx, conn, cmp.Or(shown, now.Hash))
+}
+
+// NotShown says that a server was not trusted because what it offers now is not what a
+// person was shown.
+type NotShown struct {
+	Server string    // through clean.Reveal
+	At     time.Time // when something else was shown; zero: nothing ever was
+}
+
+func (e *NotShown) Error() string {
+	why := "nobody has been shown what it offers"
+	if !e.At.IsZero() {
+		why = "it offers something else now than what was shown on " + e.At.Local().Format("2006-01-02 15:04:05")
+	}
+	name := quoteArg(e.Server)
+	return fmt.Sprintf("The server %s was not trusted, because %s. Read it with: steward servers review %s; then: steward servers trust %s", e.Server, why, name, name)
+}
+
+// shownReview is what stands in the data folder of the review that was shown last.
+type shownReview struct {
+	Hash string    `json:"hash"`
+	Time time.Time `json:"time"`
+}
+
+func shownKey(server string) string { return "shown:" + server }
+
+// Shown notes that a person was shown this Review of a server, whole: from now on
+// [App.Trust] may mark just that as reviewed.
+func (a *App) Shown(ctx context.Context, server string, r Review) error {
+	now := time.Now
+	if a.o.Now != nil {
+		now = a.o.Now
+	}
+	value, err := json.Marshal(shownReview{r.Hash, now().UTC()})
+	if err == nil {
+		err = a.db.Write(ctx, func(tx *storage.Tx) error { return tx.PutSetting(shownKey(server), value) })
+	}
+	if err != nil {
+		return fmt.Errorf("that %s was reviewed could not be noted: %w", r.Server, err)
+	}
+	return nil
+}
+
+func (a *App) lastShown(ctx context.Context, server string) (shownReview, error) {
+	var last shownReview
+	value, err := a.db.Setting(ctx, shownKey(server))
+	if errors.Is(err, storage.ErrNotFound) {
+		return last, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(value, &last)
+	}
+	if err != nil {
+		return last, fmt.Errorf("what was shown of the server %s cannot be read: %w", server, err)
+	}
+	return last, nil
 }
 
 // Reader is a data folder opened read-only: it works while somebody else writes there,

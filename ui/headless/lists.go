@@ -40,32 +40,9 @@ func (r *run) servers(ctx context.Context) (int, error) {
 	case "list":
 		return r.listServers(ctx)
 	case "review":
-		return r.with(ctx, func(ctx context.Context, a *app.App) error {
-			if err := r.storeSecret(ctx, a); err != nil {
-				return err
-			}
-			review, err := a.Review(ctx, r.args[0])
-			if err != nil {
-				return err
-			}
-			_, err = io.WriteString(r.Out, reviewText(review))
-			return err
-		})
+		return r.with(ctx, r.review)
 	default:
-		return r.with(ctx, func(ctx context.Context, a *app.App) error {
-			if r.revokeGrants {
-				return r.revoke(ctx, a)
-			}
-			if err := r.storeSecret(ctx, a); err != nil {
-				return err
-			}
-			review, err := a.Trust(ctx, r.args[0], "")
-			if err != nil {
-				return err
-			}
-			_, err = io.WriteString(r.Out, trustText(review))
-			return err
-		})
+		return r.with(ctx, r.trust)
 	}
 }
 
@@ -191,21 +168,6 @@ func stateWord(state string) string {
 		return "unchanged"
 	}
 	return strings.ToUpper(state)
-}
-
-func trustText(v app.Review) string {
-	n := v.Pending()
-	if n == 0 && !v.Blocked {
-		return fmt.Sprintf("Server %s: everything was reviewed before.\n", v.Server)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Server %s: trusted as it is now.\n", v.Server)
-	for _, c := range v.Changes {
-		if c.State != "same" {
-			fmt.Fprintf(&b, "  %s: %s\n", definitionName(c.Kind, c.Name), c.State)
-		}
-	}
-	return b.String()
 }
 
 // doctor prints what was found; the status is 1 where something is wrong.
