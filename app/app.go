@@ -113,7 +113,8 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 		Store: a.db, Journal: a.journal, Bus: a.bus, Policy: policy, Redact: redact.Redact, Now: a.o.Now,
 		Listed:   func(string) bool { return list.source != sourceFolder },
 		Sampling: func(server string) bool { return maySample(list, policy, server) },
-		Sample:   chat.NewSampler(a.modelFor),
+		Sample:   a.sample(),
+		Known:    redact,
 		Model:    a.modelName,
 		OpenURL:  opener.Open,
 	})
@@ -139,7 +140,7 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	}
 	a.tellProblems(list)
 	a.engine = chat.New(chat.Options{
-		Store: a.db, Journal: a.journal, Bus: a.bus, Gate: a.gate, Now: a.o.Now, Redact: redact.Redact, System: a.settings.System,
+		Store: a.db, Journal: a.journal, Bus: a.bus, Gate: a.gate, Now: a.o.Now, Redact: redact.Redact, Known: redact, System: a.settings.System,
 		Model: a.modelFor, Connections: a.connections,
 	})
 	return a.engine.Recover(ctx, a.recovery)

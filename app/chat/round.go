@@ -202,7 +202,14 @@ func (t *turn) storeCalls(calls []*pending) *ending {
 	if msg.Calls, err = encode(stored); err != nil {
 		return &ending{Failed, err.Error()}
 	}
-	row := *msg
+	for i := range stored {
+		stored[i].Arguments = t.e.o.Known.RedactJSON(stored[i].Arguments)
+		stored[i].Raw = t.e.o.Redact(stored[i].Raw)
+	}
+	row := *msg // what the record keeps is stored; this turn goes on with what the model wrote
+	if row.Calls, err = encode(stored); err != nil {
+		return &ending{Failed, err.Error()}
+	}
 	t.e.o.Store.Later(func(tx *storage.Tx) error { return tx.PutMessage(row) })
 	return nil
 }
@@ -265,7 +272,7 @@ func (t *turn) resultRow(p *pending) storage.Message {
 		m.Text = o.Text
 		meta.Record, meta.Outcome, meta.Effect = o.Record, o.Outcome, o.Effect
 		if o.Call.Arguments() != p.call.Arguments() {
-			meta.Edited = o.Call.Arguments()
+			meta.Edited = t.e.o.Known.RedactJSON(o.Call.Arguments())
 		}
 		for _, img := range o.Images {
 			meta.Images = append(meta.Images, storedImage{MIMEType: img.MIMEType, Data: img.Data})

@@ -89,6 +89,9 @@ func newSaver(store *storage.DB, msg storage.Message) *saver {
 }
 
 func (s *saver) add(text, thought string) {
+	if text == "" && thought == "" {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.text.WriteString(text)
