@@ -120,7 +120,7 @@ type Reader struct {
 	list    serverList
 }
 
-// OpenReader opens what is stored. Only Data, ServersFile and Now of the options count.
+// OpenReader opens what is stored. Only Data, ServersFile, Passphrase and Now of the options count.
 // withAnchor lets Verify ask the keyring for its copy of the anchor.
 func OpenReader(ctx context.Context, o Options, withAnchor bool) (*Reader, error) {
 	dir, err := dataDir(o.Data)
@@ -143,6 +143,11 @@ func OpenReader(ctx context.Context, o Options, withAnchor bool) (*Reader, error
 	options := journal.Options{Store: r.db, Dir: dir, Now: o.Now}
 	if withAnchor {
 		r.secrets = secrets.Open(secrets.Options{Dir: dir, FolderID: r.db.FolderID, Now: o.Now})
+		if !o.Passphrase.Empty() && r.secrets.HasFile() { // reading makes no file
+			if err := r.secrets.UseFile(ctx, o.Passphrase); err != nil {
+				return nil, errors.Join(err, r.Close(ctx))
+			}
+		}
 		options.Anchor = r.secrets.Anchor()
 	}
 	if r.journal, err = journal.OpenReadOnly(ctx, options); err != nil {
@@ -182,13 +187,18 @@ type ServerRow struct {
 	Reviewed  bool       `json:"reviewed"` // as far as can be told without starting it
 	At        *time.Time `json:"at"`       // of the last review
 	Problem   string     `json:"problem"`
+	Grants    int        `json:"grants"` // standing yeses to its tools
 }
 
 // Servers lists what is configured, with what cannot be used and why.
 func (r *Reader) Servers(ctx context.Context) ([]ServerRow, error) {
 	out := []ServerRow{}
+	grants, err := r.grants(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range r.list.servers {
-		row := ServerRow{Server: c.Name, Transport: c.Transport, Command: commandLine(c), URL: masked(c)(c.URL), Disabled: c.Disabled, Source: r.list.source}
+		row := ServerRow{Server: c.Name, Transport: c.Transport, Command: commandLine(c), URL: masked(c)(c.URL), Disabled: c.Disabled, Source: r.list.source, Grants: grants[c.Name]}
 		if err := r.reviewed(ctx, c, &row); err != nil {
 			return nil, err
 		}
@@ -206,6 +216,24 @@ func (r *Reader) Servers(ctx context.Context) ([]ServerRow, error) {
 		}
 	}
 	return out, r.list.err
+}
+
+// grants counts the standing grants of each server.
+func (r *Reader) grants(ctx context.Context) (map[string]int, error) {
+	out := map[string]int{}
+	if r.db == nil {
+		return out, nil
+	}
+	all, err := r.db.Grants(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the grants cannot be read: %w", err)
+	}
+	for _, g := range all {
+		if g.Revoked.IsZero() {
+			out[g.Server]++
+		}
+	}
+	return out, nil
 }
 
 func (r *Reader) reviewed(ctx context.Context, c config.Server, row *ServerRow) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -45,6 +46,14 @@ func (r *run) servers(ctx context.Context) (int, error) {
 	}
 }
 
+func (r *run) revoke(ctx context.Context, a *app.App) error {
+	n, err := a.RevokeGrants(ctx, r.args[0])
+	if n > 0 || err == nil {
+		fmt.Fprintf(r.Out, "Server %s: %s taken back.\n", clean.Reveal(r.args[0]), counted(n, "standing grant"))
+	}
+	return err
+}
+
 func (r *run) listServers(ctx context.Context) (int, error) {
 	reader, err := app.OpenReader(ctx, r.options(), false)
 	if err != nil && !folderEmpty(err) {
@@ -57,8 +66,8 @@ func (r *run) listServers(ctx context.Context) (int, error) {
 	}
 	if r.json {
 		err = writeJSON(r.Out, rows)
-	} else {
-		err = table(r.Out, []string{"SERVER", "STATE", "REVIEWED", "FROM", "RUNS"}, len(rows), func(i int) []string {
+	} else if len(rows) > 0 || problem == nil {
+		err = table(r.Out, []string{"SERVER", "STATE", "REVIEWED", "GRANTS", "FROM", "RUNS"}, len(rows), func(i int) []string {
 			return serverCells(rows[i])
 		})
 	}
@@ -86,7 +95,7 @@ func serverCells(s app.ServerRow) []string {
 	if s.Problem != "" {
 		runs = strings.TrimSpace(runs + "  ! " + clean.Line(s.Problem, 300))
 	}
-	return []string{clean.Reveal(s.Server), state, reviewed, s.Source, runs}
+	return []string{clean.Reveal(s.Server), state, reviewed, strconv.Itoa(s.Grants), s.Source, runs}
 }
 
 // reviewText is everything a server offers, whole, with what is new or changed. All of
@@ -98,12 +107,23 @@ func reviewText(v app.Review) string {
 		fmt.Fprintf(&b, "Server %s: nothing of it was ever reviewed. The model sees nothing of it.\n", v.Server)
 	case v.Blocked:
 		fmt.Fprintf(&b, "Server %s: its settings or its instructions changed since they were reviewed. The model sees nothing of it.\n", v.Server)
-	case v.Pending() > 0:
+	case v.Pending() == 1:
+		fmt.Fprintf(&b, "Server %s: 1 definition is new or changed. The model does not see it.\n", v.Server)
+	case v.Pending() > 1:
 		fmt.Fprintf(&b, "Server %s: %d definitions are new or changed. The model does not see those.\n", v.Server, v.Pending())
 	default:
 		fmt.Fprintf(&b, "Server %s: everything was reviewed.\n", v.Server)
 	}
+	news := v.Pending() > 0 || v.Blocked // else all of it is shown: somebody wants to read it again
+	var unchanged []string
 	for _, c := range v.Changes {
+		if c.New == "" && c.Old == "" { // no instructions, neither now nor before
+			continue
+		}
+		if c.State == "same" && news {
+			unchanged = append(unchanged, definitionName(c.Kind, c.Name))
+			continue
+		}
 		fmt.Fprintf(&b, "\n%s\n%s: %s\n", rule, definitionName(c.Kind, c.Name), stateWord(c.State))
 		for _, w := range c.Warnings {
 			indent(&b, "  ! ", w)
@@ -122,7 +142,10 @@ func reviewText(v app.Review) string {
 			b.WriteString("    | " + line + "\n")
 		}
 	}
-	if v.Pending() > 0 || v.Blocked {
+	if len(unchanged) > 0 {
+		fmt.Fprintf(&b, "\n%s\nUnchanged since the last review: %s\n", rule, strings.Join(unchanged, ", "))
+	}
+	if news {
 		fmt.Fprintf(&b, "\n%s\nTo let the model use all of this: steward servers trust %s\n", rule, v.Server)
 	}
 	return b.String()

@@ -12,6 +12,9 @@ import (
 
 // review prints what a server offers and notes that this was shown.
 func (r *run) review(ctx context.Context, a *app.App) error {
+	if err := r.storeSecret(ctx, a); err != nil {
+		return err
+	}
 	review, err := a.Review(ctx, r.args[0])
 	if err != nil {
 		return err
@@ -25,6 +28,12 @@ func (r *run) review(ctx context.Context, a *app.App) error {
 // trust marks what was shown last as reviewed. Where that is not what the server offers
 // now, a person at a terminal is shown it and asked; without a terminal nothing is trusted.
 func (r *run) trust(ctx context.Context, a *app.App) error {
+	if r.revokeGrants {
+		return r.revoke(ctx, a)
+	}
+	if err := r.storeSecret(ctx, a); err != nil {
+		return err
+	}
 	review, err := a.Trust(ctx, r.args[0], "")
 	var not *app.NotShown
 	if errors.As(err, &not) {
@@ -40,7 +49,7 @@ func (r *run) trust(ctx context.Context, a *app.App) error {
 func (r *run) trustAfterAsking(ctx context.Context, a *app.App, review app.Review, not *app.NotShown) error {
 	t, err := openTerminal(r.In, r.Err, asking{})
 	if errors.Is(err, errNoTerminal) {
-		return not
+		return r.trustUnasked(ctx, a, review, not)
 	}
 	if err != nil {
 		return err
@@ -65,6 +74,23 @@ func (r *run) trustAfterAsking(ctx context.Context, a *app.App, review app.Revie
 		return err
 	}
 	_, err = a.Trust(ctx, r.args[0], review.Hash)
+	return err
+}
+
+// trustUnasked is trust where nobody can be asked, as in a script: the first time, the
+// command itself is the yes, and all that it covers is written out before it counts. What
+// is not what was shown before needs eyes, and is refused.
+func (r *run) trustUnasked(ctx context.Context, a *app.App, review app.Review, not *app.NotShown) error {
+	if !not.At.IsZero() {
+		return not
+	}
+	if _, err := io.WriteString(r.Out, reviewText(review)+"\n"); err != nil {
+		return fmt.Errorf("what the server offers cannot be written, so it was not trusted: %w", err)
+	}
+	if err := a.Shown(ctx, r.args[0], review); err != nil {
+		return err
+	}
+	_, err := a.Trust(ctx, r.args[0], review.Hash)
 	return err
 }
 

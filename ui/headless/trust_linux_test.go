@@ -38,10 +38,6 @@ func TestTrustTakesOnlyWhatWasShown(t *testing.T) {
 	offers := twofaced(t, data)
 	offers("A harmless tool.")
 	trust := []string{"servers", "trust", "s", "--data", data}
-	steward(t, trust...).mustExit(t, 1).mustSay(t, "nobody has been shown", "steward servers review s")
-	if reviewed(t, data) {
-		t.Fatal("a server was trusted that nobody has seen")
-	}
 	steward(t, "servers", "review", "s", "--data", data).mustExit(t, 0)
 	offers("Another tool.")
 	steward(t, trust...).mustExit(t, 1).mustSay(t, "something else now", "steward servers review s")
@@ -54,6 +50,19 @@ func TestTrustTakesOnlyWhatWasShown(t *testing.T) {
 		t.Fatal("what was shown and trusted is not used")
 	}
 	steward(t, trust...).mustExit(t, 0) // again changes nothing
+}
+
+// The first time, where nobody can be asked, trust writes out all that it covers.
+func TestTrustInAScriptSaysWhatItCovers(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	twofaced(t, data)("Described so.")
+	if out := steward(t, "servers", "trust", "s", "--data", data).mustExit(t, 0).out; !strings.Contains(out, "Described so.") {
+		t.Errorf("trusted without saying what: %s", out)
+	}
+	if !reviewed(t, data) {
+		t.Error("what was written out and trusted is not used")
+	}
 }
 
 // At a terminal trust shows what there is and takes a whole yes.
