@@ -382,3 +382,26 @@ func TestMessagesThatAreRefusedBeforeAnythingIsStored(t *testing.T) {
 		t.Fatalf("%v (%v)", all, err)
 	}
 }
+
+// What a growing answer costs to store is a multiple of its size, not its square.
+func TestALongAnswerIsNotStoredOverAndOver(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{})
+	s := newSaver(r.store, storage.Message{ID: "m_x", Conversation: "c_x", Role: storage.RoleAssistant, State: storage.StateStreaming})
+	defer s.close()
+	if err := r.store.Write(context.Background(), func(tx *storage.Tx) error { return tx.PutConversation(storage.Conversation{ID: "c_x"}) }); err != nil {
+		t.Fatal(err)
+	}
+	const piece, pieces = 4 << 10, 1024
+	written, times, last := 0, 0, 0
+	for range pieces {
+		s.add(strings.Repeat("x", piece), "")
+		s.save()
+		if s.stored != last {
+			written, times, last = written+s.stored, times+1, s.stored
+		}
+	}
+	if n := piece * pieces; written > 12*n || times < 16 || last < n*7/8 {
+		t.Errorf("an answer of %d bytes was stored %d times, %d bytes in all, at last %d", n, times, written, last)
+	}
+}
