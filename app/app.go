@@ -240,6 +240,9 @@ func (a *App) tellRecovery(r journal.Recovery) {
 	if r.Problem != "" {
 		a.notice("journal", "", r.Problem)
 	}
+	if r.Notice != "" {
+		a.notice("journal", "", r.Notice)
+	}
 	for _, rec := range r.Unknown {
 		a.notice("recovered", rec.Server, fmt.Sprintf("Steward ended while record %d (%s) was running: it may or may not have happened.", rec.Record, what(rec)))
 	}
