@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,6 +21,9 @@ import (
 	"steward/mcphost/process"
 	"steward/storage"
 )
+
+// workName is the folder of the data folder in which servers work.
+const workName = "work"
 
 // settingsKey is where the settings stand in the data folder.
 const settingsKey = "settings"
@@ -42,11 +47,13 @@ type App struct {
 	model   model
 	workDir string
 
-	mu       sync.Mutex // guards settings and early
 	desk     desk
 	recovery journal.Recovery
-	early    []event.Event // what happened before anybody could listen
 	board    board
+
+	mu       sync.Mutex    // guards settings and what follows
+	listened bool          // somebody listens
+	early    []event.Event // what happened before that
 }
 
 // Open opens the data folder for writing and puts the program together. Nothing is
@@ -91,6 +98,11 @@ func (a *App) openFolder(ctx context.Context) (err error) {
 		a.settings = config.DefaultSettings()
 	}
 	a.secrets = secrets.Open(secrets.Options{Dir: a.dir, FolderID: a.db.FolderID, Now: a.o.Now})
+	if !a.o.Passphrase.Empty() {
+		if err := a.secrets.UseFile(ctx, a.o.Passphrase); err != nil {
+			return err
+		}
+	}
 	a.journal, a.recovery, err = journal.Open(ctx, journal.Options{
 		Store: a.db, Dir: a.dir, Anchor: a.secrets.Anchor(), Redact: a.secrets.Redactor().Redact, Now: a.o.Now, OnDegraded: a.warn("journal"),
 	})
@@ -120,12 +132,13 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 		Listed:   func(server string) bool { return a.servers.now().listed(server) },
 		Disabled: a.toolDisabled,
 		Sampling: sampling,
-		Sample:   chat.NewSampler(a.modelFor),
+		Sample:   a.sample(),
+		Known:    redact,
 		Model:    a.modelName,
 		OpenURL:  opener.Open,
 	})
-	if a.workDir, err = os.MkdirTemp("", "steward-"); err != nil {
-		return fmt.Errorf("no working folder for the servers can be made: %w", err)
+	if err := a.makeWorkDir(); err != nil {
+		return err
 	}
 	paths := process.NewPaths()
 	a.host = mcphost.New(mcphost.Options{
@@ -147,13 +160,30 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	}
 	a.tellProblems(list)
 	a.engine = chat.New(chat.Options{
-		Store: a.db, Journal: a.journal, Bus: a.bus, Gate: a.gate, Now: a.o.Now, Redact: redact.Redact, System: func() string { return a.settingsNow().System },
-		Model: a.modelFor, Connections: a.connections,
+		Store: a.db, Journal: a.journal, Bus: a.bus, Gate: a.gate, Now: a.o.Now, Redact: redact.Redact, Known: redact,
+		System: func() string { return a.settingsNow().System },
+		Model:  a.modelFor, Connections: a.connections,
 	})
 	if err := a.engine.Recover(ctx, a.recovery); err != nil {
 		return err
 	}
 	return a.emptyBin(ctx)
+}
+
+// makeWorkDir makes the folder in which servers without one of their own work. It stands in
+// the data folder, whose lock this process holds, so that what a killed run left there is
+// removed by the next one.
+func (a *App) makeWorkDir() error {
+	root := filepath.Join(a.dir, workName)
+	_ = os.RemoveAll(root) // what a program left over still uses may not be removable; it is tried again next time
+	err := os.MkdirAll(root, 0o700)
+	if err == nil {
+		a.workDir, err = os.MkdirTemp(root, "run-")
+	}
+	if err != nil {
+		return fmt.Errorf("no working folder for the servers can be made: %w", err)
+	}
+	return nil
 }
 
 // Bus carries everything that happens.
@@ -170,12 +200,11 @@ func (a *App) Journal() *journal.Journal { return a.journal }
 func (a *App) Listen(on func(event.Event)) (cancel func()) {
 	cancel = a.bus.Subscribe(on)
 	a.mu.Lock()
-	early := a.early
-	a.early = nil
-	a.mu.Unlock()
-	for _, e := range early {
+	defer a.mu.Unlock()
+	for _, e := range a.early {
 		a.bus.Publish(e)
 	}
+	a.listened, a.early = true, nil
 	return cancel
 }
 
@@ -206,29 +235,45 @@ func (a *App) Close(ctx context.Context) error {
 	if a.secrets != nil {
 		a.secrets.Close()
 	}
-	if a.db != nil {
-		errs = append(errs, a.db.Close())
-	}
 	if a.workDir != "" {
-		errs = append(errs, os.RemoveAll(a.workDir))
+		errs = append(errs, os.RemoveAll(filepath.Dir(a.workDir)))
+	}
+	if a.db != nil { // last: it holds the folder's lock
+		errs = append(errs, a.db.Close())
 	}
 	return errors.Join(errs...)
 }
 
 // notice says something to a person, now or as soon as somebody listens.
 func (a *App) notice(kind, server, message string) {
-	a.early = append(a.early, event.Notice{Kind: kind, Server: server, Message: message})
+	e := event.Notice{Kind: kind, Server: server, Message: message}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.listened {
+		a.bus.Publish(e)
+		return
+	}
+	a.early = append(a.early, e)
 }
 
-// warn hands errors of background work to the person.
+// warn hands errors of background work to the person; nil says that the trouble is over.
 func (a *App) warn(kind string) func(error) {
-	return func(err error) { a.bus.Publish(event.Notice{Kind: kind, Message: err.Error()}) }
+	return func(err error) {
+		if err == nil {
+			a.notice(kind, "", "Everything that could not be written before has been written now.")
+			return
+		}
+		a.notice(kind, "", err.Error())
+	}
 }
 
 // tellRecovery says what a crash left open.
 func (a *App) tellRecovery(r journal.Recovery) {
 	if r.Problem != "" {
 		a.notice("journal", "", r.Problem)
+	}
+	if r.Notice != "" {
+		a.notice("journal", "", r.Notice)
 	}
 	for _, rec := range r.Unknown {
 		a.notice("recovered", rec.Server, fmt.Sprintf("Steward ended while record %d (%s) was running: it may or may not have happened.", rec.Record, what(rec)))
@@ -250,11 +295,14 @@ func what(r journal.Record) string {
 
 // tellProblems says what in the servers file cannot be used.
 func (a *App) tellProblems(list serverList) {
-	if list.err != nil {
+	concerns := a.o.Concerns
+	if list.err != nil && concerns == nil { // else whoever asks for one of them hears it
 		a.notice("servers_file", "", list.err.Error())
 	}
 	for _, p := range list.problems {
-		a.notice("servers_file", p.Server, p.String())
+		if _, usable := config.Find(list.servers, p.Server); concerns == nil || usable && slices.Contains(concerns, p.Server) {
+			a.notice("servers_file", p.Server, p.String())
+		}
 	}
 }
 

@@ -200,7 +200,7 @@ func (r *run) propose(edits string) error {
 	r.entry = e
 	r.say(event.Call{
 		Conversation: r.call.Conversation(), ID: r.call.ID(), Record: e.Number(), Server: r.call.Server(),
-		Tool: r.call.Tool(), Arguments: r.call.Arguments(), Definition: r.call.Definition(),
+		Tool: r.call.Tool(), Arguments: r.g.o.Known.KnownJSON(r.call.Arguments()), Definition: r.call.Definition(),
 	})
 	return nil
 }
@@ -397,7 +397,7 @@ func (r *run) send(exact []byte, receipt *journal.Receipt) (Outcome, error) {
 func frames(in []mcphost.Frame) []journal.Frame {
 	out := make([]journal.Frame, len(in))
 	for i, f := range in {
-		out[i] = journal.Frame{Time: f.Time, Direction: f.Direction, Bytes: f.Bytes}
+		out[i] = journal.Frame{Time: f.Time, Direction: f.Direction, Bytes: f.Bytes, Length: int64(f.Size), Cut: f.Cut}
 	}
 	return out
 }

@@ -17,7 +17,10 @@ import (
 type Error struct {
 	Status  int    // the HTTP status; 0 if there was none
 	Message string // a sentence that names the address
-	Hint    string // what to do
+	// Unreached says that no answer came at all: nobody listens, the name is not known,
+	// the certificate is no good.
+	Unreached bool
+	Hint      string // what to do
 	// Challenge is the WWW-Authenticate header of a 401 or 403: what a sign-in
 	// would begin with.
 	Challenge string
@@ -43,7 +46,7 @@ func show(u *url.URL) string {
 
 // unreachable explains an error of the network.
 func (l *Link) unreachable(err error) error {
-	e := &Error{Err: err, Hint: "Check the address and the network, and whether the server is running."}
+	e := &Error{Err: err, Unreached: true, Hint: "Check the address and the network, and whether the server is running."}
 	cause := err
 	var ue *url.Error
 	if errors.As(err, &ue) {
@@ -84,7 +87,7 @@ func (l *Link) refusal(resp *http.Response, body []byte) error {
 		e.Hint = "Check that the key or token among its headers may do this."
 	case s >= 300 && s < 400:
 		e.Message = fmt.Sprintf("the server %s sends requests on to %s, where this program does not follow", show(l.url), target(resp))
-		e.Hint = "If that is the server's address, use it in the settings."
+		e.Hint = "If that is the server's address, write it into its entry."
 	case s == http.StatusNotFound, s == http.StatusMethodNotAllowed:
 		e.Message = fmt.Sprintf("at %s there is no MCP server (%s)%s", show(l.url), resp.Status, said)
 		e.Hint = "Check the address; it often ends with /mcp."
