@@ -350,7 +350,7 @@ func TestMessagesAfterARestart(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	r := newRig(t, map[string]any{"s": self(t, "scripted")},
-		scriptedmodel.Step{Say: "look", Calls: []scriptedmodel.Call{{Tool: "echo", Arguments: json.RawMessage(`{"text":"a"}`)}, {Tool: "tool-error"}, {Tool: "echo", Arguments: json.RawMessage(`{"text":"b"}`)}}},
+		scriptedmodel.Step{Say: "look", Calls: []scriptedmodel.Call{{Tool: "echo", Arguments: json.RawMessage(`{"text":"a"}`)}, {Tool: "slow"}, {Tool: "echo", Arguments: json.RawMessage(`{"text":"b"}`)}}},
 		say("done"))
 	turn := r.send(Draft{Text: "go", Attach: []Attachment{{Kind: "file", Name: "n.txt", Text: "content"}}})
 	r.until("three wait", func() bool { return len(r.app.Waiting().List()) == 3 })
@@ -383,10 +383,10 @@ func TestMessagesAfterARestart(t *testing.T) {
 		t.Fatalf("%+v", after)
 	}
 	c := after[1].Calls
-	if c[0].Edited != `{"text":"edited"}` || c[0].Arguments != `{"text":"a"}` || c[0].Outcome != "ok" || c[0].By != "person" || c[0].Decision != "allowed" || c[0].Effect != "done" || c[0].Seconds <= 0 || !strings.Contains(c[0].Text, "edited") || c[0].State != CallDone {
+	if c[0].Edited != `{"text":"edited"}` || c[0].Arguments != `{"text":"a"}` || c[0].Outcome != "ok" || c[0].By != "person" || c[0].Decision != "allowed" || c[0].Effect != "done" || !strings.Contains(c[0].Text, "edited") || c[0].State != CallDone {
 		t.Errorf("the first call is %+v", c[0])
 	}
-	if c[1].Outcome != "tool_error" || !strings.Contains(c[1].Text, "it failed") {
+	if c[1].Outcome != "ok" || c[1].Seconds < 0.05 || c[1].Text != "done" { // it takes 50 ms
 		t.Errorf("the second call is %+v", c[1])
 	}
 	if c[2].Decision != "denied" || c[2].Reason != "not that one" || c[2].Effect != "none" || c[2].Server != "s" || c[2].Tool != "echo" {
