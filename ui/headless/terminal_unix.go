@@ -15,6 +15,9 @@ import (
 
 const controllingTerminal = "/dev/tty"
 
+// maxLine is the length of the longest answer, in bytes: what stands on stdin may have no end.
+const maxLine = 1 << 20
+
 // lineReader reads lines from a terminal and lets go when its context ends. It waits with
 // poll on the terminal and on a pipe, so no goroutine is ever left behind in a read.
 type lineReader struct {
@@ -77,6 +80,9 @@ func (l *lineReader) read(ctx context.Context) (string, error) {
 			line := string(l.pending[:i])
 			l.pending = l.pending[i+1:]
 			return line, nil
+		}
+		if len(l.pending) > maxLine {
+			return "", fmt.Errorf("the answer is longer than %d MiB", maxLine>>20)
 		}
 		if err := l.fill(ctx); err != nil {
 			if l.whole && errors.Is(err, io.EOF) && len(l.pending) > 0 {
