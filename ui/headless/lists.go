@@ -49,14 +49,22 @@ func (r *run) servers(ctx context.Context) (int, error) {
 		})
 	default:
 		return r.with(ctx, func(ctx context.Context, a *app.App) error {
-			review, err := a.Trust(ctx, r.args[0], "")
-			if err != nil {
-				return err
-			}
-			_, err = io.WriteString(r.Out, trustText(review))
-			return err
+			return r.trust(ctx, a)
 		})
 	}
+}
+
+// trust marks each named server as reviewed; one that cannot be does not keep the others.
+func (r *run) trust(ctx context.Context, a *app.App) error {
+	var errs []error
+	for _, name := range r.args {
+		review, err := a.Trust(ctx, name, "")
+		if err == nil {
+			_, err = io.WriteString(r.Out, trustText(review))
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }
 
 func (r *run) listServers(ctx context.Context) (int, error) {

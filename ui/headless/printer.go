@@ -1,10 +1,13 @@
 package headless
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
+	"syscall"
+	"time"
 
 	"steward/app/clean"
 	"steward/app/event"
@@ -29,6 +32,14 @@ type output struct {
 
 	servers map[string]string // of the calls under way, for their notices
 
+	nobody bool // calls are denied because there is nobody to ask
+
+	busy       sync.Mutex // held by whoever handles an event or says what is waited for
+	waits      waits
+	progress   map[string]*shownProgress // by call
+	unreviewed []event.Notice            // not said yet
+	heard      time.Time                 // when the last of them came
+
 	told event.Decision // the last one
 	open bool           // out stands in the middle of a line
 	mind bool           // err stands in the middle of the model's reasoning
@@ -48,7 +59,19 @@ func (o *output) on(e event.Event) {
 	if o.term != nil {
 		defer o.term.hold()()
 	}
+	o.busy.Lock()
+	defer o.busy.Unlock()
+	o.heed(e)
 	o.text(e)
+}
+
+// flush says what was held back.
+func (o *output) flush() {
+	o.busy.Lock()
+	defer o.busy.Unlock()
+	if len(o.unreviewed) > 0 {
+		o.tellUnreviewed()
+	}
 }
 
 // reason is the notice that goes before the line of a result which is no answer of the
@@ -95,6 +118,13 @@ func (o *output) wrote(err error) {
 
 // text says an event in words.
 func (o *output) text(e event.Event) {
+	if n, ok := e.(event.Notice); ok && n.Kind == "server_unreviewed" {
+		o.noteUnreviewed(n)
+		return
+	}
+	if len(o.unreviewed) > 0 {
+		o.tellUnreviewed()
+	}
 	switch e := e.(type) {
 	case event.Text:
 		o.endReasoning()
@@ -113,17 +143,23 @@ func (o *output) text(e event.Event) {
 	case event.Server:
 		o.server(e)
 	case event.Call:
-		o.say(fmt.Sprintf("Call %s, record %d: %s on %s with %s", e.ID, e.Record, clean.Reveal(e.Tool), clean.Reveal(e.Server), clean.Reveal(e.Arguments)))
+		o.say(callText(e))
 	case event.Decision:
-		o.say(decisionText(e))
+		s := decisionText(e)
+		if o.nobody && e.Decision == "denied" && e.By == "flag" {
+			s += " (there is no terminal to ask on; --consent says who answers)"
+		}
+		o.say(s)
 		o.told = e
 	case event.Progress:
-		o.say(progressText(e))
+		o.noteProgress(e, time.Now())
 	case event.Elicitation:
 		o.say(fmt.Sprintf("The server %s asked a question: %s", clean.Reveal(e.Server), e.Action))
 	case event.Sampling:
 		o.say(fmt.Sprintf("The server %s asked for the model: %s", clean.Reveal(e.Server), e.Action))
 	case event.Result:
+		o.tellProgress(e.Call, time.Now())
+		delete(o.progress, e.Call)
 		told := ""
 		if o.told.Call == e.Call {
 			told = o.told.Reason
@@ -136,7 +172,7 @@ func (o *output) text(e event.Event) {
 		o.say("Notice: " + clean.Clean(e.Message))
 	case event.Turn:
 		o.endLine()
-		if e.State != "finished" {
+		if e.State != "finished" && !errors.Is(o.failed, syscall.EPIPE) {
 			o.say(turnText(e))
 		}
 	}
@@ -150,6 +186,18 @@ func (o *output) server(e event.Server) {
 	case "stopped":
 		o.say(fmt.Sprintf("Server %s has stopped", clean.Reveal(e.Server)))
 	}
+}
+
+// shownArguments is how much of a call's arguments is said, in characters; the card, the
+// record and the JSON lines hold all of them.
+const shownArguments = 300
+
+func callText(e event.Call) string {
+	arguments := clean.Reveal(e.Arguments)
+	if head := firstCharacters(arguments, shownArguments); len(head) < len(arguments) {
+		arguments = fmt.Sprintf("%s… (%s bytes in all: steward journal show %d)", head, thousands(len(e.Arguments)), e.Record)
+	}
+	return fmt.Sprintf("Call %s, record %d: %s on %s with %s", e.ID, e.Record, cutShort(clean.Reveal(e.Tool), nameCharacters), cutShort(clean.Reveal(e.Server), nameCharacters), arguments)
 }
 
 func decisionText(e event.Decision) string {
@@ -232,6 +280,9 @@ func (o *output) say(s string) {
 	if o.same && o.open {
 		o.open = false
 		fmt.Fprintln(o.err)
+	}
+	if o.term != nil {
+		s = o.term.wrapped(s)
 	}
 	fmt.Fprintln(o.err, s)
 }

@@ -127,10 +127,12 @@ func (r *run) with(ctx context.Context, work func(context.Context, *app.App) err
 	if err != nil {
 		return exitFailed, err
 	}
-	unsub := a.Listen((&output{out: io.Discard, err: r.Err, quiet: true}).notices)
+	out := &output{out: io.Discard, err: r.Err, quiet: true}
+	unsub := a.Listen(out.notices)
 	err = work(ctx, a)
 	err = errors.Join(err, r.leave(a))
 	unsub()
+	out.flush()
 	return exitOK, err
 }
 
@@ -169,6 +171,12 @@ func (r *run) prompt() (string, error) {
 	return text, nil
 }
 
+// stdinTaken says whether stdin holds the prompt or the arguments, so that answers come
+// from elsewhere.
+func (r *run) stdinTaken() bool {
+	return r.name == "ask" && r.args[0] == "-" || r.name == "call" && len(r.args) == 3 && r.args[2] == "-"
+}
+
 // policy says who answers: the flags, else the person at the terminal, else nobody. The
 // terminal is nil where nobody is asked.
 func (r *run) policy() (app.Policy, *terminal, error) {
@@ -177,7 +185,7 @@ func (r *run) policy() (app.Policy, *terminal, error) {
 	var t *terminal
 	if asked || p.Calls == "" || p.Elicit == "" || p.Sampling == "" {
 		var err error
-		t, err = openTerminal(r.In, r.Err, asking{explicit: asked, stdinTaken: r.name == "ask" && r.args[0] == "-"})
+		t, err = openTerminal(r.In, r.Err, asking{explicit: asked, stdinTaken: r.stdinTaken()})
 		if err != nil && !errors.Is(err, errNoTerminal) {
 			return p, nil, err
 		}
