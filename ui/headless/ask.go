@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"syscall"
 
 	"steward/app"
 	"steward/app/clean"
@@ -68,7 +67,7 @@ func (r *run) end(s *session) error {
 	if s.term != nil {
 		s.term.close()
 	}
-	if s.out.failed != nil && !errors.Is(s.out.failed, syscall.EPIPE) { // who stopped reading knows
+	if s.out.failed != nil {
 		err = errors.Join(fmt.Errorf("the answer cannot be written: %w", s.out.failed), err)
 	}
 	return err

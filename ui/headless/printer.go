@@ -1,12 +1,10 @@
 package headless
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"steward/app/clean"
@@ -172,7 +170,7 @@ func (o *output) text(e event.Event) {
 		o.say("Notice: " + clean.Clean(e.Message))
 	case event.Turn:
 		o.endLine()
-		if e.State != "finished" && !errors.Is(o.failed, syscall.EPIPE) {
+		if e.State != "finished" && !readerLeft(o.failed) {
 			o.say(turnText(e))
 		}
 	}

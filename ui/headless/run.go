@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"steward/app"
@@ -66,12 +69,21 @@ func Run(ctx context.Context, args []string, s Streams, p Program) int {
 
 // fail says an error on stderr and returns the status for it.
 func (r *run) fail(err error) int {
+	if readerLeft(err) {
+		return exitFailed
+	}
 	fmt.Fprintln(r.Err, "steward: "+sentence(err))
 	var usage *usageError
 	if errors.As(err, &usage) {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// readerLeft says that whoever read stdout has stopped reading, as head does: they know.
+func readerLeft(err error) bool {
+	var path *fs.PathError
+	return errors.As(err, &path) && path.Path == os.Stdout.Name() && errors.Is(err, syscall.EPIPE)
 }
 
 // dispatch returns an error for what kept the command from being carried out, and a
