@@ -145,7 +145,17 @@ type Manifest struct {
 	Last      int64  `json:"last_record"`
 	HeadEvent int64  `json:"head_event"` // the end of the whole chain
 	HeadHash  string `json:"head_hash"`
-	SHA256    string `json:"sha256"` // of all lines before, and of this one with an empty sha256
+	SHA256    string `json:"sha256"` // of all lines before, in hex
+	Self      string `json:"self"`   // SHA-256 of this line with an empty self
+}
+
+// sealed returns the manifest with its own hash.
+func (m Manifest) sealed() (Manifest, error) {
+	m.Self = ""
+	text, err := m.line()
+	sum := sha256.Sum256(text)
+	m.Self = hex.EncodeToString(sum[:])
+	return m, err
 }
 
 // line is the manifest as the last line.
@@ -216,15 +226,13 @@ func exported(e storage.Event) exportedEvent {
 }
 
 func (x *jsonlExport) end(*storage.Snapshot) error {
-	text, err := x.manifest.line()
+	x.manifest.SHA256 = hex.EncodeToString(x.sum.Sum(nil))
+	sealed, err := x.manifest.sealed()
 	if err != nil {
 		return err
 	}
-	if _, err := x.sum.Write(text); err != nil {
-		return err
-	}
-	x.manifest.SHA256 = hex.EncodeToString(x.sum.Sum(nil))
-	if text, err = x.manifest.line(); err != nil {
+	text, err := sealed.line()
+	if err != nil {
 		return err
 	}
 	_, err = x.w.Write(text)

@@ -2,6 +2,8 @@ package journal
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,6 +33,11 @@ func TestExport(t *testing.T) {
 	split := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
 	if len(split) != 11 || !bytes.HasPrefix(split[10], []byte(`{"manifest":`)) || !bytes.HasPrefix(split[0], []byte(`{"record":1,"kind":"call",`)) || !bytes.Contains(split[9], []byte("中文")) {
 		t.Errorf("%d lines: %s", len(split), split[10])
+	}
+	// As the documentation says: the manifest's sha256 is that of the lines before it.
+	before := sha256.Sum256(text[:bytes.LastIndex(text, []byte(`{"manifest":`))])
+	if !bytes.Contains(split[10], []byte(`"sha256":"`+hex.EncodeToString(before[:])+`"`)) {
+		t.Errorf("the lines before the manifest have the SHA-256 %x: %s", before, split[10])
 	}
 	for at := 0; at < len(text); at += 13 { // every change, and every cut
 		changed := append([]byte(nil), text...)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/time/rate"
 
@@ -67,7 +68,33 @@ func newServer(now func() time.Time) (*server, error) {
 	}
 	s.addPrompts()
 	s.addResources()
+	s.mcp.AddReceivingMiddleware(s.protect)
 	return s, nil
+}
+
+// codeBusy is the JSON-RPC error of a request that came too soon after others (of the
+// range for servers' own errors, JSON-RPC 2.0, section 5.1).
+const codeBusy = -32000
+
+// protect limits the rate of what is not a tool call but makes work, and turns a panic
+// in any handler into an error. Tool calls limit themselves, with an error for the model.
+func (s *server) protect(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				res, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("The demo failed inside at %s: %v", method, r)}
+			}
+		}()
+		switch method {
+		case "completion/complete", "prompts/get", "resources/read", "resources/subscribe", "resources/unsubscribe":
+			if session, ok := req.GetSession().(*mcp.ServerSession); ok {
+				if err := s.allow(session); err != nil {
+					return nil, &jsonrpc.Error{Code: codeBusy, Message: err.Error()}
+				}
+			}
+		}
+		return next(ctx, method, req)
+	}
 }
 
 // call is one tool call that runs.
@@ -101,12 +128,12 @@ func addTool[In any](s *server, t *mcp.Tool, run func(context.Context, *call, In
 				res, err = failure(fmt.Errorf("the demo tool %s failed inside: %v", t.Name, r)), nil
 			}
 		}()
+		if err := s.allow(req.Session); err != nil {
+			return failure(err), nil
+		}
 		var args In
 		c := &call{server: s, req: req}
 		if err := c.arguments(in, &args); err != nil {
-			return failure(err), nil
-		}
-		if err := s.allow(req.Session); err != nil {
 			return failure(err), nil
 		}
 		res, err = run(ctx, c, args)

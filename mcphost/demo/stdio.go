@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -136,22 +137,69 @@ func (l *lines) pass(line []byte, whole bool) error {
 	if err != nil {
 		return l.complain(jsonrpc.CodeParseError, "A line was not read: "+err.Error()+". Messages are JSON-RPC, one a line.")
 	}
-	messages := []json.RawMessage{line}
 	if line[0] == '[' {
-		messages = nil // else decoding would write into line
-		if err := json.Unmarshal(line, &messages); err != nil || len(messages) == 0 {
-			return l.complain(jsonrpc.CodeInvalidRequest, "A batch without messages was not read.")
-		}
+		return l.passBatch(line)
 	}
+	msg, err := jsonrpc.DecodeMessage(line)
+	if err != nil {
+		return l.complain(jsonrpc.CodeInvalidRequest, "A line is not a JSON-RPC 2.0 message and was not read.")
+	}
+	l.received(msg)
+	return l.give(line)
+}
+
+// give hands one line to the SDK.
+func (l *lines) give(line []byte) error {
+	_, err := l.toSDK.Write(append(line, '\n'))
+	return err
+}
+
+// passBatch gives a batch (MCP 2025-03-26, basic) to the SDK: its calls together, so
+// that they are answered together, the rest one by one. The SDK ends the session at a
+// batch with two notifications, and at one that uses an id twice.
+func (l *lines) passBatch(line []byte) error {
+	var messages []json.RawMessage
+	if err := json.Unmarshal(line, &messages); err != nil || len(messages) == 0 {
+		return l.complain(jsonrpc.CodeInvalidRequest, "A batch without messages was not read.")
+	}
+	var calls, others [][]byte
+	seen := map[any]bool{}
+	all := make([]jsonrpc.Message, 0, len(messages))
 	for _, m := range messages {
 		msg, err := jsonrpc.DecodeMessage(m)
 		if err != nil {
-			return l.complain(jsonrpc.CodeInvalidRequest, "A line is not a JSON-RPC 2.0 message and was not read.")
+			return l.complain(jsonrpc.CodeInvalidRequest, "A batch holds something that is not a JSON-RPC 2.0 message and was not read.")
 		}
+		all = append(all, msg)
+		r, ok := msg.(*jsonrpc.Request)
+		if !ok || !r.IsCall() {
+			others = append(others, m)
+			continue
+		}
+		if id := r.ID.Raw(); seen[id] || l.owes(id) {
+			return l.complain(jsonrpc.CodeInvalidRequest, "A batch uses the id of another request that is not answered yet and was not read.")
+		}
+		seen[r.ID.Raw()] = true
+		calls = append(calls, m)
+	}
+	for _, msg := range all {
 		l.received(msg)
 	}
-	_, err = l.toSDK.Write(append(line, '\n'))
-	return err
+	for _, m := range others {
+		if err := l.give(m); err != nil {
+			return err
+		}
+	}
+	if len(calls) == 0 {
+		return nil
+	}
+	return l.give(slices.Concat([]byte{'['}, bytes.Join(calls, []byte{','}), []byte{']'}))
+}
+
+func (l *lines) owes(id any) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.owed[id]
 }
 
 // complain answers a line that has no usable id (JSON-RPC 2.0, section 5).

@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -27,8 +26,7 @@ func command(s Spec) *exec.Cmd {
 		CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW,
 	}
 	c := &exec.Cmd{Path: s.Path, Args: append([]string{s.Path}, s.Args...), Env: append([]string{}, s.Env...), Dir: s.Dir, SysProcAttr: attr}
-	switch strings.ToLower(filepath.Ext(s.Path)) {
-	case ".cmd", ".bat":
+	if isBatch(s.Path) {
 		// A batch file is run by cmd.exe, which has quoting rules of its own.
 		c.Path = filepath.Join(systemRoot(), "System32", "cmd.exe")
 		attr.CmdLine = batchCommandLine(s.Path, s.Args)

@@ -147,3 +147,15 @@ func TestBatchCommandLine(t *testing.T) {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 }
+
+func TestIsBatch(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]bool{
+		"/n/npx.cmd": true, "/n/RUN.BAT": true, "/n/a.bat. ": true, "/n/a.cmd .": true,
+		"/n/npx.exe": false, "/n/cmd": false, "/n/a.bat.exe": false, "": false,
+	} {
+		if isBatch(path) != want {
+			t.Errorf("isBatch(%q) is not %v", path, want)
+		}
+	}
+}

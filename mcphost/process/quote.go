@@ -1,6 +1,19 @@
 package process
 
-import "strings"
+import (
+	"path/filepath"
+	"strings"
+)
+
+// isBatch reports whether Windows runs the file with cmd.exe. It drops dots and spaces
+// at the end of a name, so "a.bat. " is one too.
+func isBatch(path string) bool {
+	switch strings.ToLower(filepath.Ext(strings.TrimRight(path, ". "))) {
+	case ".cmd", ".bat":
+		return true
+	}
+	return false
+}
 
 // batchCommandLine builds the command line that runs a batch file with cmd.exe so
 // that every argument arrives as it is: spaces, & | < > ^ stand between quotes,

@@ -61,7 +61,7 @@ func (t *terminal) callAnswer(ctx context.Context, item consent.Item, key string
 	case "c":
 		return t.standing(ctx, consent.InConversation, fmt.Sprintf("From now on, %s runs in this conversation without asking, whatever the arguments, until its definition or the server's settings change.", callName(item)))
 	case "a":
-		return t.standing(ctx, consent.Always, fmt.Sprintf("From now on, %s runs in every conversation without asking, whatever the arguments, until its definition or the server's settings change or you take this back.", callName(item)))
+		return t.standing(ctx, consent.Always, fmt.Sprintf("From now on, %s runs in every conversation without asking, whatever the arguments, until its definition or the server's settings change or you take this back (steward servers trust SERVER --revoke-grants).", callName(item)))
 	default:
 		return t.editCall(ctx, item)
 	}

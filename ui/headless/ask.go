@@ -37,7 +37,7 @@ func (r *run) open(ctx context.Context, quiet bool) (*session, error) {
 		return nil, err
 	}
 	s := &session{app: a, term: term}
-	s.out = &output{out: r.Out, err: r.Err, lines: r.events, quiet: quiet, same: oneTerminal(r.Out, r.Err), term: term, nobody: term == nil && r.consent == ""}
+	s.out = &output{out: r.Out, err: r.Err, lines: r.events, quiet: quiet, same: oneTerminal(r.Out, r.Err), term: term, names: r.concerns(), nobody: term == nil && r.consent == ""}
 	s.unsub = a.Listen(s.out.on)
 	host := a.ModelHost
 	if quiet {
@@ -174,7 +174,7 @@ func (o *output) notices(e event.Event) {
 	switch {
 	case ok && n.Kind == "server_unreviewed":
 		o.noteUnreviewed(n)
-	case ok:
+	case ok && !o.answered(n):
 		o.say("Notice: " + clean.Clean(n.Message))
 	}
 }

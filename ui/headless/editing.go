@@ -18,6 +18,7 @@ import (
 
 	"steward/app"
 	"steward/app/clean"
+	"steward/app/config"
 	"steward/app/consent"
 )
 
@@ -99,7 +100,7 @@ func (t *terminal) newArguments(ctx context.Context, old string) ([]byte, error)
 	case file:
 		data, err := os.ReadFile(name)
 		if err != nil {
-			return nil, fmt.Errorf("the file cannot be read: %w", err)
+			return nil, config.Unreadable("the file", name, err)
 		}
 		return data, nil
 	}

@@ -44,7 +44,8 @@ type run struct {
 	command
 	Program
 	Streams
-	signals *signals
+	signals    *signals
+	passphrase string // of the encrypted secrets file, where it was chosen
 }
 
 // Run carries out one command line (without the program's name) and returns the exit
@@ -58,7 +59,10 @@ func Run(ctx context.Context, args []string, s Streams, p Program) int {
 	var stop func()
 	ctx, r.signals, stop = listen(ctx)
 	defer stop()
-	code, err := r.dispatch(ctx)
+	code, err := exitOK, r.readPassphrase(ctx)
+	if err == nil {
+		code, err = r.dispatch(ctx)
+	}
 	if err != nil {
 		if failed := r.fail(err); code == exitOK {
 			code = failed
@@ -67,23 +71,24 @@ func Run(ctx context.Context, args []string, s Streams, p Program) int {
 	return code
 }
 
+// outputGone says that whoever read our stdout has gone, as head does when it has enough:
+// nothing is left to tell anybody.
+func outputGone(err error) bool {
+	var p *fs.PathError
+	return errors.As(err, &p) && p.Path == os.Stdout.Name() && errors.Is(p.Err, syscall.EPIPE)
+}
+
 // fail says an error on stderr and returns the status for it.
 func (r *run) fail(err error) int {
-	if readerLeft(err) {
+	if outputGone(err) {
 		return exitFailed
 	}
-	fmt.Fprintln(r.Err, "steward: "+sentence(err))
+	fmt.Fprintln(r.Err, "steward: "+marked(sentence(err)))
 	var usage *usageError
 	if errors.As(err, &usage) {
 		return exitUsage
 	}
 	return exitFailed
-}
-
-// readerLeft says that whoever read stdout has stopped reading, as head does: they know.
-func readerLeft(err error) bool {
-	var path *fs.PathError
-	return errors.As(err, &path) && path.Path == os.Stdout.Name() && errors.Is(err, syscall.EPIPE)
 }
 
 // dispatch returns an error for what kept the command from being carried out, and a
@@ -112,7 +117,13 @@ func (r *run) dispatch(ctx context.Context) (int, error) {
 		_, err := fmt.Fprintln(r.Out, "steward "+r.Version)
 		return exitOK, err
 	default:
-		_, err := io.WriteString(r.Out, helpText())
+		text, err := helpText(), error(nil)
+		if len(r.args) > 0 {
+			if text, err = commandHelp(r.args[0]); err != nil {
+				return exitUsage, err
+			}
+		}
+		_, err = io.WriteString(r.Out, text)
 		return exitOK, err
 	}
 }
@@ -129,8 +140,23 @@ func (r *run) options() app.Options {
 		ToolTimeout:  r.toolTimeout,
 		MaxRounds:    r.maxRounds,
 		Conversation: r.conversation,
+		Concerns:     r.concerns(),
+		Passphrase:   app.NewSecret(r.passphrase),
 		Hooks:        r.Hooks,
 	}
+}
+
+// concerns are the servers that the command names; nil: it has to do with all.
+func (r *run) concerns() []string {
+	switch {
+	case r.name == "doctor":
+		return []string{} // shows by itself what is wrong with each
+	case r.name == "servers" && len(r.args) > 0:
+		return r.args
+	case r.name == "call" && len(r.args) > 0:
+		return r.args[:1]
+	}
+	return nil
 }
 
 // with opens the program, lets work have it, and closes it again.
@@ -139,7 +165,7 @@ func (r *run) with(ctx context.Context, work func(context.Context, *app.App) err
 	if err != nil {
 		return exitFailed, err
 	}
-	out := &output{out: io.Discard, err: r.Err, quiet: true}
+	out := &output{out: io.Discard, err: r.Err, quiet: true, names: r.concerns()}
 	unsub := a.Listen(out.notices)
 	err = work(ctx, a)
 	err = errors.Join(err, r.leave(a))

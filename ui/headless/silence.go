@@ -81,7 +81,7 @@ func (o *output) beat(now time.Time) {
 		return
 	}
 	if names := o.waits.starting(); len(names) > 0 {
-		o.once(fmt.Sprintf("waiting for %s: %s…", counting(len(names), "server"), firstNames(names)), "servers")
+		o.once(fmt.Sprintf("waiting for %s: %s…", counted(len(names), "server"), firstNames(names)), "servers")
 	} else if o.waits.host != nil && o.waits.calls == 0 {
 		o.once(fmt.Sprintf("waiting for the model at %s… Ctrl+C stops", orWords(o.waits.host(), "this program's demo")), "model")
 	}
@@ -156,7 +156,7 @@ func (o *output) tellUnreviewed() {
 	for i, n := range all {
 		names[i] = n.Server
 	}
-	o.say(fmt.Sprintf("Notice: %s are not used, or not all of what they offer, because nobody has reviewed them as they are now: %s. Read what one runs and offers with: steward servers review NAME; then: steward servers trust NAME (or several names)", counting(len(all), "server"), firstNames(names)))
+	o.say(fmt.Sprintf("Notice: %s are not used, or not all of what they offer, because nobody has reviewed them as they are now: %s. Read what one runs and offers with: steward servers review NAME; then: steward servers trust NAME (or several names)", counted(len(all), "server"), firstNames(names)))
 }
 
 // firstNames is a list of names that stays short.
@@ -171,13 +171,6 @@ func firstNames(names []string) string {
 		s += fmt.Sprintf(" and %s more", thousands(more))
 	}
 	return s
-}
-
-func counting(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return thousands(n) + " " + what + "s"
 }
 
 // toGoOn says how to continue the conversation, to a person who reads along.

@@ -295,8 +295,11 @@ func terminalSequence(b []byte) int {
 		return len(b)
 	case ']':
 		for i := 2; i < len(b); i++ {
-			if b[i] == 0x07 || b[i] == 0x1b {
+			if b[i] == 0x07 {
 				return i + 1
+			}
+			if b[i] == 0x1b {
+				return min(i+2, len(b)) // ST is ESC and a backslash
 			}
 		}
 		return len(b)

@@ -50,6 +50,7 @@ func TestFramer(t *testing.T) {
 		"crlf and blank lines":  {"\r\n\n" + one + "\r\n \t\r\n" + two + "\r\n", []string{one, two}},
 		"byte order mark":       {"\xef\xbb\xbf" + one + "\n", []string{one}},
 		"colours":               {"\x1b[32m" + one + "\x1b[0m\n\x1b]0;title\x07" + two + "\n", []string{one, two}},
+		"title, ended by ST":    {"\x1b]0;title\x1b\\" + one + "\n\x1b]0;title\x1b\\\n" + two, []string{one, two}},
 		"two on a line":         {one + two + "\n" + one + " " + two, []string{one, two, one, two}},
 		"over several lines":    {pretty + "\n" + pretty + "\r\n", []string{pretty, pretty}},
 		"a batch":               {"[" + one + "," + two + "]\n", []string{one, two}},

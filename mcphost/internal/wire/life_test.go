@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -267,6 +268,51 @@ func TestBeforeDecides(t *testing.T) {
 		t.Errorf("%s %v", data, err)
 	}
 	s.works(t)
+}
+
+// Code of others that panics ends what it was called for, and neither the program nor
+// the connection.
+func TestOthersThatPanic(t *testing.T) {
+	t.Parallel()
+	s := connect(t, setup{})
+	a := s.call(t, bounded(t), "echo", `{"text":"x"}`, func(e *Expectation) {
+		e.Before = func([]byte) error { panic("out of receipts") }
+		e.Sent = func() { t.Error("it was sent") }
+	})
+	if a.Err == nil || !strings.Contains(a.Err.Error(), "out of receipts") {
+		t.Errorf("%v", a.Err)
+	}
+	a = s.call(t, bounded(t), "echo", `{"text":"x"}`, func(e *Expectation) { e.Sent = func() { panic("nobody there") } })
+	if a.Err != nil {
+		t.Error(a.Err)
+	}
+	s.works(t)
+	tap := NewTap(Options{Noise: func(Noise) { panic("full") }})
+	defer tap.Close(nil)
+	tap.In([]byte("a banner\n"))
+	if count, _ := tap.NoiseSeen(); count != 1 {
+		t.Errorf("%d pieces of noise", count)
+	}
+}
+
+// A fault of our own while reading ends the connection, with a reason, not the program.
+func TestReaderThatPanics(t *testing.T) {
+	t.Parallel()
+	var broken atomic.Bool
+	s := connect(t, setup{options: Options{Now: func() time.Time {
+		if broken.CompareAndSwap(true, false) {
+			panic("no clock")
+		}
+		return time.Now()
+	}}}, "--step", "tool:say=@sleep 50ms", "--step", "tool:say=@text hello")
+	var a Answer
+	soon(t, "the call", func() {
+		a = s.call(t, bounded(t), "say", `{}`, func(e *Expectation) { e.Sent = func() { broken.Store(true) } })
+	})
+	var exit *ExitError
+	if !errors.As(a.Err, &exit) || !strings.Contains(exit.Ending, "failed to read") {
+		t.Errorf("%v", a.Err)
+	}
 }
 
 func TestFramesAreKept(t *testing.T) {

@@ -260,7 +260,7 @@ func (t *Tap) fromServer(m parts, deep bool) {
 	t.mu.Lock()
 	modern := t.modern
 	t.mu.Unlock()
-	if modern || isObject(m.id) || m.id[0] == '[' || string(m.id) == "true" {
+	if modern || len(m.id) > maxRequestID || isObject(m.id) || m.id[0] == '[' || string(m.id) == "true" {
 		t.reportNoise(fmt.Appendf(nil, "the request %s, which a server may not make so: id %.100s", clipText(method, 100), m.id))
 		return
 	}

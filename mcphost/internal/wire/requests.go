@@ -13,8 +13,13 @@ import (
 // asks faster than it reads loses answers.
 const answersQueued = 4 * MaxServerRequests
 
+// maxRequestID is how long the id of a server's request may be, in bytes. It is written
+// back in the answer, and a server that does not read leaves many answers waiting.
+const maxRequestID = 1 << 10
+
 // requests serves what a server asks: one goroutine a request, one that writes.
 type requests struct {
+	most   int // bytes of the params of all open requests, unless there is only one
 	handle func(context.Context, ServerRequest) (json.RawMessage, error)
 	ctx    context.Context
 	stop   context.CancelFunc
@@ -23,6 +28,7 @@ type requests struct {
 	mu        sync.Mutex
 	closed    bool
 	running   map[string]*request
+	held      int // bytes of the params of what runs
 	unwritten int // answers queued and not yet handed over
 	work      sync.WaitGroup
 }
@@ -33,8 +39,8 @@ type request struct {
 	withdrawn bool // by the server, which wants no answer any more
 }
 
-func newRequests(handle func(context.Context, ServerRequest) (json.RawMessage, error)) *requests {
-	r := &requests{handle: handle, out: make(chan []byte, answersQueued), running: map[string]*request{}}
+func newRequests(most int, handle func(context.Context, ServerRequest) (json.RawMessage, error)) *requests {
+	r := &requests{most: most, handle: handle, out: make(chan []byte, answersQueued), running: map[string]*request{}}
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	return r
 }
@@ -105,15 +111,21 @@ func (r *requests) serve(q ServerRequest) {
 		r.queue(errorFrame(string(q.ID), &Error{Code: CodeInternal, Message: fmt.Sprintf("more than %d requests are open", MaxServerRequests)}))
 		return
 	}
+	if r.held > 0 && r.held+len(q.Params) > r.most {
+		r.queue(errorFrame(string(q.ID), &Error{Code: CodeInternal, Message: fmt.Sprintf("the open requests are larger than %d MiB together", r.most>>20)}))
+		return
+	}
 	ctx, cancel := context.WithCancel(r.ctx)
 	open := &request{cancel: cancel}
 	r.running[key] = open
+	r.held += len(q.Params)
 	r.work.Go(func() {
 		defer cancel()
 		result, err := r.call(ctx, q)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		delete(r.running, key)
+		r.held -= len(q.Params)
 		var e *Error
 		switch {
 		case open.withdrawn || r.ctx.Err() != nil:

@@ -90,6 +90,20 @@ func (s *Stdio) Connect(context.Context) (mcp.Connection, error) {
 // read takes the process's output apart until it ends.
 func (s *Stdio) read() {
 	defer close(s.readEnded)
+	// A server that closes its output is of no more use, even if it lives on.
+	ending := "closed its standard output"
+	if !s.consume() {
+		ending = "sent something that Steward failed to read"
+	} else if waitFor(s.o.Process.Done(), exitWait) {
+		ending = ""
+	}
+	s.shutdown(s.exit(ending))
+}
+
+// consume takes the process's output to its end; false if it was given up because of a
+// fault of our own.
+func (s *Stdio) consume() (whole bool) {
+	defer s.o.Tap.recovered("the rest of the server's output")
 	f := framer{max: s.o.Tap.o.MaxFrame, emit: func(p piece) {
 		for _, frame := range s.o.Tap.take(p) {
 			s.deliver(frame)
@@ -105,12 +119,7 @@ func (s *Stdio) read() {
 		}
 	}
 	f.end()
-	// A server that closes its output is of no more use, even if it lives on.
-	ending := "closed its standard output"
-	if waitFor(s.o.Process.Done(), exitWait) {
-		ending = ""
-	}
-	s.shutdown(s.exit(ending))
+	return true
 }
 
 // deliver hands one of the Tap's messages to the library.

@@ -172,6 +172,52 @@ func TestServerThatAsksTooMuch(t *testing.T) {
 	}
 }
 
+// What a server asks is held in memory until it is answered, and its id once more until
+// it reads the answer; neither may add up.
+func TestServerThatAsksLargely(t *testing.T) {
+	t.Parallel()
+	const most = 100 << 10
+	answers := make(chan string, 10)
+	release := make(chan struct{})
+	tap := NewTap(Options{MaxFrame: most, Handle: func(context.Context, ServerRequest) (json.RawMessage, error) {
+		<-release
+		return json.RawMessage(`{}`), nil
+	}})
+	defer tap.Close(nil)
+	tap.Attach(func(frame []byte) error { answers <- string(frame); return nil })
+	ask := func(id, method string, size int) {
+		tap.In([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":{"message":"` + strings.Repeat("x", size) + `"}}`))
+	}
+	next := func() string {
+		select {
+		case a := <-answers:
+			return a
+		case <-time.After(5 * time.Second):
+			t.Fatal("no answer")
+			return ""
+		}
+	}
+	ask("1", "elicitation/create", most*6/10)
+	ask("2", "elicitation/create", most*6/10)
+	if got := next(); !strings.Contains(got, `"id":2`) || !strings.Contains(got, "larger than") {
+		t.Errorf("the second large request: %s", got)
+	}
+	close(release)
+	next()
+	later(t, "room for a large request", func() bool {
+		ask("3", "elicitation/create", most*6/10)
+		return !strings.Contains(next(), "error")
+	})
+	ask(`"`+strings.Repeat("i", maxRequestID)+`"`, "ping", 0)
+	ask("5", "ping", 0)
+	if got := next(); got != `{"jsonrpc":"2.0","id":5,"result":{}}` {
+		t.Errorf("the id of a kilobyte was sent back: %.100s", got)
+	}
+	if count, first := tap.NoiseSeen(); count != 1 || !strings.Contains(first, "ping") {
+		t.Errorf("%d pieces of noise, %.100s", count, first)
+	}
+}
+
 func TestTapWithoutStream(t *testing.T) {
 	t.Parallel()
 	tap := NewTap(Options{})
@@ -194,6 +240,13 @@ func TestTapWithoutStream(t *testing.T) {
 	}
 	if a, ok := p.Answer(); !ok || a.Err == nil || out.Open() || out.Fail(a.Err) != nil {
 		t.Errorf("%v %v", a, ok)
+	}
+	for _, token := range []string{"t2", "t3", "t4"} {
+		other, err := tap.Expect(Expectation{Token: token})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Release()
 	}
 	send("2", "resources/read")
 	send("3", "prompts/get")
@@ -231,6 +284,59 @@ func TestTapWithoutStream(t *testing.T) {
 	}
 	if _, err := tap.Out([]byte(`{"jsonrpc":"2.0","id":9,"method":"ping"}`)); err == nil {
 		t.Error("a request left after the end")
+	}
+}
+
+// A caller that has gone, because it was stopped or its time was over, has been told whether its request may have
+// left. The library may only then come to write it.
+func TestWithdrawnRequestNeverLeaves(t *testing.T) {
+	t.Parallel()
+	tap := NewTap(Options{})
+	defer tap.Close(nil)
+	frame := func(id, token string) []byte {
+		return []byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"x","_meta":{"progressToken":"` + token + `"}}}`)
+	}
+	asked := 0
+	before := func([]byte) error { asked++; return nil }
+	refuses := func(what string, id, token string) {
+		t.Helper()
+		if out, err := tap.Out(frame(id, token)); err == nil || asked != 0 {
+			t.Errorf("%s left: %+v, asked %d times", what, out, asked)
+		}
+	}
+	withdrawn, err := tap.Expect(Expectation{Token: "a", Before: before})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if withdrawn.Withdraw() {
+		t.Error("it is said to have left")
+	}
+	refuses("a withdrawn call", "1", "a")
+	withdrawn.Release()
+	refuses("a released call", "2", "a")
+	refuses("a call that was never announced", "3", "never")
+	if _, err := tap.Out([]byte(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"x"}}`)); err == nil {
+		t.Error("a call without a token left")
+	}
+
+	// Withdrawn while it is being decided, it has left or it has not; the answer waits until that is known.
+	entered, leave := make(chan struct{}), make(chan struct{})
+	racing, err := tap.Expect(Expectation{Token: "b", Before: func([]byte) error { close(entered); <-leave; return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer racing.Release()
+	sent := make(chan error, 1)
+	go func() { _, err := tap.Out(frame("5", "b")); sent <- err }()
+	<-entered
+	told := make(chan bool, 1)
+	go func() { told <- racing.Withdraw() }()
+	close(leave)
+	if err, started := <-sent, <-told; err != nil || !started {
+		t.Errorf("sent: %v, said to have left: %v", err, started)
+	}
+	if _, err := tap.Out(frame("6", "b")); err == nil {
+		t.Error("it left twice")
 	}
 }
 

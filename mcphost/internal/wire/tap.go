@@ -65,7 +65,7 @@ func NewTap(o Options) *Tap {
 		o.Now = time.Now
 	}
 	return &Tap{
-		o: o, log: &frameLog{}, requests: newRequests(o.Handle),
+		o: o, log: &frameLog{}, requests: newRequests(o.MaxFrame, o.Handle),
 		expected: map[string]*Pending{}, open: map[string]*call{}, ended: map[string]pastCall{},
 	}
 }
@@ -127,16 +127,22 @@ func (t *Tap) Out(frame []byte) (*Outgoing, error) {
 		t.record(true, frame, nil)
 		return &Outgoing{tap: t, Frame: frame}, nil
 	}
+	token := text(member(member(params, "_meta"), "progressToken"))
 	c := &call{id: string(id), method: method}
 	t.mu.Lock()
 	closed := t.closed
-	c.pending = t.expected[text(member(member(params, "_meta"), "progressToken"))]
-	if closed == nil {
+	c.pending = t.expected[token]
+	// One of ours that nobody waits for has neither its parameters nor its Before.
+	orphan := c.pending == nil && (token != "" || method == "tools/call")
+	if closed == nil && !orphan {
 		t.open[idKey(id)] = c
 	}
 	t.mu.Unlock()
-	if closed != nil {
+	switch {
+	case closed != nil:
 		return nil, rejected(fmt.Errorf("the connection has ended: %w", closed))
+	case orphan:
+		return nil, rejected(errWithdrawn)
 	}
 	if c.pending != nil {
 		var err error
@@ -188,8 +194,8 @@ func (t *Tap) end(key string, c *call, answered bool) {
 // In takes what the server sent: one JSON text, also a batch, also anything else. It
 // returns the messages for the library, all of them answers to requests that are
 // still open. It does not keep raw.
-func (t *Tap) In(raw []byte) [][]byte {
-	var out [][]byte
+func (t *Tap) In(raw []byte) (out [][]byte) {
+	defer t.recovered("a message of the server")
 	f := framer{max: t.o.MaxFrame, emit: func(p piece) { out = append(out, t.take(p)...) }}
 	f.feed(raw)
 	f.end()
@@ -350,6 +356,9 @@ func (t *Tap) reportNoise(b []byte) {
 	count := t.noise.add(line, t.o.Now())
 	t.mu.Unlock()
 	if count > 0 && t.o.Noise != nil {
+		// There is nobody to tell that the one who is told of noise failed; NoiseSeen
+		// has counted it.
+		defer func() { _ = recover() }()
 		t.o.Noise(Noise{Line: line, Count: count})
 	}
 }
@@ -393,9 +402,11 @@ func (t *Tap) notify(method string, params []byte) {
 	t.o.Notify(method, params)
 }
 
+// recovered is deferred around code of others, and around what reads foreign bytes: a
+// panic there loses what it was about, and nothing else.
 func (t *Tap) recovered(what string) {
 	if r := recover(); r != nil {
-		t.reportNoise(fmt.Appendf(nil, "%s was lost, because its handler failed: %v", what, r))
+		t.reportNoise(fmt.Appendf(nil, "%s was lost, because handling it failed: %v", what, r))
 	}
 }
 

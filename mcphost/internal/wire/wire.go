@@ -29,8 +29,8 @@ const (
 	MaxDepth = 1000
 	// MaxProgressMessage is the longest progress message handed on, in bytes.
 	MaxProgressMessage = 4 << 10
-	// MaxServerRequests is how many requests of a server may be open at once;
-	// further ones are refused with an error.
+	// MaxServerRequests is how many requests of a server may be open at once; their
+	// params may have MaxFrame bytes together. Further ones are refused with an error.
 	MaxServerRequests = 64
 )
 
@@ -49,7 +49,8 @@ const (
 
 // Options are given to NewTap. Every function may be nil. They are called from
 // the goroutine that reads from the server (Handle: from one goroutine a
-// request), so they must return soon and must not call back into a transport.
+// request), so they must return soon and must not call back into a transport. One that
+// panics loses what it was called for, and nothing else.
 type Options struct {
 	// MaxFrame is the largest message in bytes; 0 means DefaultMaxFrame. A larger
 	// answer fails its request, and the connection lives on.
