@@ -99,7 +99,7 @@ func commandSpec(name string) (spec, bool) {
 	case "resources":
 		return spec{usage: "steward resources [flags]", summary: "the resources the servers offer", common: true}, true
 	case "servers":
-		return spec{usage: "steward servers list|review SERVER|trust SERVER [flags]", summary: "list servers, read their definitions, mark them as reviewed", subs: []string{"list", "review", "trust"}, max: 1, common: true, review: true}, true
+		return spec{usage: "steward servers list|review SERVER|trust SERVER… [flags]", summary: "list servers, read their definitions, mark them as reviewed", subs: []string{"list", "review", "trust"}, max: 1, common: true, review: true}, true
 	case "journal":
 		return spec{usage: "steward journal list|show N|verify|export [flags]", summary: "what was asked, decided, sent and answered", subs: []string{"list", "show", "verify", "export"}, max: 1, common: true, journal: true}, true
 	case "doctor":
@@ -300,6 +300,8 @@ func (c *command) checkCount(s spec) error {
 	switch {
 	case c.name == "servers" && c.sub == "list", c.name == "journal" && c.sub != "show":
 		most = 0
+	case c.name == "servers" && c.sub == "trust":
+		least, most = 1, len(c.args)
 	case c.name == "servers", c.name == "journal":
 		least = 1
 	}
