@@ -13,7 +13,7 @@ import (
 // person puts there for Steward, what Steward itself leaves where a start broke off, and
 // what file managers leave everywhere.
 var beforehand = map[string]bool{
-	"servers.json": true, "secrets.enc": true,
+	"servers.json": true, "secrets.enc": true, "secrets.enc.bak": true,
 	fileName: true, fileName + "-wal": true, fileName + "-shm": true, fileName + "-journal": true,
 	AnchorName: true, lockName: true, ballastName: true,
 	".DS_Store": true, "desktop.ini": true, "Thumbs.db": true, ".directory": true,

@@ -24,6 +24,9 @@ const (
 	// maxHistory is how many stored messages a request is built from.
 	maxHistory  = 2000
 	historyPage = 500
+	// maxNoted is how many bytes of the prompt and of the answer the record of a request
+	// keeps of each.
+	maxNoted = 16 << 10
 	// repeats is how often one call may be made in a turn before a person is told.
 	repeats = 10
 )
@@ -274,7 +277,7 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 	v.end()
 	s.close()
 	answer.Text, answer.Reasoning = t.e.o.Known.Known(answer.Text), t.e.o.Known.Known(answer.Reasoning)
-	noteErr := t.noteRequest(req, answer, err, t.e.o.Now().Sub(start).Seconds())
+	noteErr := t.noteRequest(req, msg.ID, answer, err, t.e.o.Now().Sub(start).Seconds())
 	msg.Text, msg.Reasoning, msg.State = answer.Text, answer.Reasoning, storedState(answer, err)
 	if answer.Model != "" {
 		msg.Model = answer.Model
@@ -312,7 +315,7 @@ func storedState(a llm.Answer, err error) string {
 }
 
 // noteRequest records the request itself; it needs no commit of its own.
-func (t *turn) noteRequest(req llm.Request, a llm.Answer, failed error, seconds float64) error {
+func (t *turn) noteRequest(req llm.Request, id string, a llm.Answer, failed error, seconds float64) error {
 	o := journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone, Seconds: seconds}
 	switch {
 	case a.State == llm.StateStopped || t.ctx.Err() != nil:
@@ -325,17 +328,33 @@ func (t *turn) noteRequest(req llm.Request, a llm.Answer, failed error, seconds 
 	if failed != nil && o.Reason == "" {
 		o.Reason = clean.Line(t.e.o.Redact(failed.Error()), 500)
 	}
+	detail := map[string]any{
+		"messages": len(req.Messages), "tools": len(req.Tools), "finish": a.Finish, "calls": len(a.Calls),
+		"input_tokens": a.Usage.Input, "output_tokens": a.Usage.Output,
+	}
+	if n := len(t.messages); t.rounds == 1 && n > 0 { // later requests of a turn carry results
+		detail["prompt"], detail["prompt_message"] = t.noted(t.in.Text), t.messages[n-1].ID
+	}
+	if a.Text != "" {
+		detail["answer"], detail["answer_message"] = t.noted(a.Text), id
+	}
 	_, err := t.e.o.Journal.Note(t.log, journal.Proposal{
-		Kind: journal.KindModel, Conversation: t.conv.ID, Model: t.model,
-		Detail: map[string]any{
-			"messages": len(req.Messages), "tools": len(req.Tools), "finish": a.Finish, "calls": len(a.Calls),
-			"input_tokens": a.Usage.Input, "output_tokens": a.Usage.Output,
-		},
+		Kind: journal.KindModel, Conversation: t.conv.ID, Model: t.model, Detail: detail,
 	}, o)
 	if err != nil {
 		return fmt.Errorf("the request to the model could not be recorded: %w", err)
 	}
 	return nil
+}
+
+// noted is a text as the record of a request keeps it: to be read and found there. The
+// whole stands in the conversation.
+func (t *turn) noted(text string) string {
+	text = t.e.o.Known.Known(text) // before it is cut, which could hide half of a secret from it
+	if len(text) > maxNoted {
+		text = strings.ToValidUTF8(text[:maxNoted], "") + " […]"
+	}
+	return clean.Clean(text)
 }
 
 // viewer publishes an answer while it comes. It belongs to the turn's goroutine.

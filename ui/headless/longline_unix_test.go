@@ -25,16 +25,16 @@ func TestAnswerWithoutEnd(t *testing.T) {
 			_, err = w.Write(block)
 		}
 	}()
-	var l lineReader
-	if err := l.open(r); err != nil {
+	talk := &terminal{piped: true}
+	if err := talk.src.open(r); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	if line, err := l.read(ctx); err == nil || !strings.Contains(err.Error(), "longer than 1 MiB") {
+	if line, err := talk.pipedLine(ctx); err == nil || !strings.Contains(err.Error(), "longer than 1 MiB") {
 		t.Errorf("%d bytes, %v", len(line), err)
 	}
-	l.shut()
+	talk.src.shut()
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
