@@ -1,18 +1,15 @@
 package app
 
-import "net/url"
-
-// ModelHost names where the model is, as host and port; empty for the demo model, which
-// is in this program.
+// ModelHost names where the model of this run is, as host and port; empty for the demo
+// model, which is in this program.
 func (a *App) ModelHost() string {
-	if a.model.start != nil {
-		return ""
+	a.model.mu.Lock()
+	defer a.model.mu.Unlock()
+	if a.model.fixed != nil {
+		return hostOf(a.model.fixed.BaseURL)
 	}
-	u, err := url.Parse(a.model.endpoint.BaseURL)
-	if err != nil {
-		return ""
-	}
-	return u.Host
+	chosen, _ := a.model.stored.find(a.model.stored.Chosen)
+	return hostOf(chosen.BaseURL)
 }
 
 // Starting names the servers that are being started now, in the list's order.
