@@ -18,6 +18,7 @@ func reveal(s string) string { return clean.Reveal(s) }
 type Form struct {
 	form   schema.Form
 	values map[string]json.RawMessage
+	typed  map[string]bool // set by the person
 }
 
 // FormField is one field as it is shown; all its text is safe to show.
@@ -31,7 +32,11 @@ type FormField struct {
 	Current     string   // what Enter keeps; "" where there is nothing to keep
 	Required    bool
 	Secret      bool
+	MayBeEmpty  bool // an empty text would be a valid answer
 }
+
+// Needed says whether nothing is no answer: the field is required and holds nothing yet.
+func (f FormField) Needed() bool { return f.Required && f.Current == "" }
 
 // NewForm reads the form of an item that waits. Its values begin with the server's
 // defaults.
@@ -43,7 +48,7 @@ func NewForm(item consent.Item) (*Form, error) {
 	if err != nil {
 		return nil, &Message{Key: "form", Args: args("detail", "The form cannot be shown: "+err.Error()), Err: err}
 	}
-	return &Form{form: f, values: maps.Clone(f.Defaults())}, nil
+	return &Form{form: f, values: maps.Clone(f.Defaults()), typed: map[string]bool{}}, nil
 }
 
 // Fields returns the fields in the server's order with what they hold now.
@@ -52,7 +57,7 @@ func (f *Form) Fields() []FormField {
 	for i, s := range f.form.Fields {
 		out[i] = FormField{
 			Name: s.Name, Title: clean.Line(s.Title, 300), Description: clean.Clean(s.Description), Kind: kindWords(s), Limits: limitWords(s),
-			Required: s.Required, Secret: s.Secret, Current: f.current(s),
+			Required: s.Required, Secret: s.Secret, Current: f.current(s), MayBeEmpty: mayBeEmpty(s),
 		}
 		if s.Title != s.Name {
 			out[i].Title += " [" + reveal(s.Name) + "]"
@@ -69,7 +74,7 @@ func (f *Form) current(s schema.Field) string {
 	if !ok {
 		return ""
 	}
-	if s.Secret {
+	if s.Secret && f.typed[s.Name] { // a default is the server's own text and no secret of the person's
 		return "what was typed"
 	}
 	for _, o := range s.Options {
@@ -141,8 +146,11 @@ func (f *Form) Set(name, text string) error {
 			continue
 		}
 		_, has := f.values[name]
-		if text == "" && (has || !s.Required) {
-			return nil
+		if text == "" {
+			if has || !s.Required {
+				return nil
+			}
+			return &Message{Key: "field", Args: args("detail", "This one is needed.")}
 		}
 		v, err := s.Parse(text)
 		if err != nil {
@@ -153,10 +161,25 @@ func (f *Form) Set(name, text string) error {
 		if err != nil {
 			return &Message{Key: "field", Args: args("detail", err.Error()), Err: err}
 		}
-		f.values[name] = v
+		f.values[name], f.typed[name] = v, true
 		return nil
 	}
 	return &Message{Key: "field", Args: args("detail", "The form has no such field.")}
+}
+
+// SetEmpty gives a field the empty text, which Set takes for no answer.
+func (f *Form) SetEmpty(name string) error {
+	for _, s := range f.form.Fields {
+		if s.Name == name && mayBeEmpty(s) {
+			f.values[name], f.typed[name] = json.RawMessage(`""`), true
+			return nil
+		}
+	}
+	return &Message{Key: "field", Args: args("detail", "This field cannot be empty.")}
+}
+
+func mayBeEmpty(s schema.Field) bool {
+	return s.Kind == schema.Text && s.MinLength == 0 && s.Format == "" && s.Pattern == ""
 }
 
 func optionByNumber(s *schema.Field, text string) json.RawMessage {

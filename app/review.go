@@ -52,7 +52,11 @@ func (a *App) Trust(ctx context.Context, server, shown string) (Review, error) {
 			return now, &NotShown{Server: now.Server, At: last.Time}
 		}
 	}
-	return now, a.gate.Trust(ctx, conn, cmp.Or(shown, now.Hash))
+	err = a.gate.Trust(ctx, conn, cmp.Or(shown, now.Hash))
+	if err == nil {
+		a.changedServer(server)
+	}
+	return now, err
 }
 
 // NotShown says that a server was not trusted because what it offers now is not what a

@@ -54,7 +54,11 @@ func looksSecret(f *Field, def Object) bool {
 	}
 	// "maxTokens" is a number; "PIN" and a card number may be.
 	numeric := f.Kind == Number || f.Kind == Integer || f.Kind == List && f.Item != Text
-	for _, text := range []string{f.Name, f.Title, f.Description} {
+	texts := []string{f.Name, f.Title, f.Description}
+	if f.Kind == Number || f.Kind == Integer {
+		texts = texts[:2] // a number is described at length ("not your PIN"); what it is stands in its name
+	}
+	for _, text := range texts {
 		text = short(text, 2000)
 		if secretText(text, numeric) {
 			return true

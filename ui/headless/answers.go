@@ -3,58 +3,37 @@ package headless
 import (
 	"context"
 	"fmt"
-	"os"
+	"slices"
 	"strings"
 
 	"steward/app"
-	"steward/app/config"
 	"steward/app/consent"
 	"steward/app/opener"
 )
 
-// put asks the person one item and returns the answer. ctx ends when the item has gone.
-// io.EOF is an answer too: the careful one of the item's kind.
-func (t *terminal) put(ctx context.Context, item consent.Item) (consent.Answer, error) {
-	switch item.Kind {
-	case consent.KindElicitation:
-		return t.putElicitation(ctx, item)
-	case consent.KindSampling, consent.KindSamplingAnswer:
-		return t.putSampling(ctx, item)
-	default:
-		return t.putCall(ctx, item)
-	}
-}
-
 // callChoices offers what a call can be answered with. A grant for a conversation is none
 // where the call belongs to none.
-func callChoices(item consent.Item) (text, prompt string, keys map[string]string) {
-	text, prompt = callText, "y, c, a, e, n or r, then Enter: "
-	keys = map[string]string{"y": "yes", "c": "conversation", "a": "always", "e": "edit", "n": "no", "r": "reason"}
-	if item.Conversation == "" {
-		text, prompt = strings.Replace(text, conversationChoice, "", 1), "y, a, e, n or r, then Enter: "
-		delete(keys, "c")
+func callChoices(item consent.Item) []choice {
+	all := []choice{
+		{"y", "yes", "allow this one call", true},
+		{"c", "conversation", "allow this tool with any arguments in this conversation", true},
+		{"a", "always", "always allow this tool, in every conversation", true},
+		{"e", "edit", "edit the arguments, then send the edited call", false},
+		{"n", "no", "deny", false},
+		{"r", "reason", "deny and tell the model why", false},
 	}
-	return text, prompt, keys
+	if item.Conversation == "" {
+		return slices.Delete(all, 1, 2)
+	}
+	return all
 }
 
-const conversationChoice = "  c  allow this tool with any arguments in this conversation\n"
-
-const callText = `
-  y  allow this one call
-` + conversationChoice + `  a  always allow this tool, in every conversation
-  e  edit the arguments, then send the edited call
-  n  deny
-  r  deny and tell the model why
-`
-
+// putCall asks until the call is allowed or denied. Whatever was begun and given up, the
+// whole card stands on the screen again before anything can be allowed.
 func (t *terminal) putCall(ctx context.Context, item consent.Item) (consent.Answer, error) {
-	text, prompt, keys := callChoices(item)
-	t.print(callCard(item) + text)
-	if err := t.settleDown(ctx); err != nil {
-		return consent.Answer{}, err
-	}
+	seen := false
 	for {
-		key, err := t.choose(ctx, prompt, keys)
+		key, err := t.put(ctx, func(c *card) { callCard(c, item) }, offer{callQuestion(item), callChoices(item)}, &seen)
 		if err != nil {
 			return consent.Answer{Action: consent.Deny}, err
 		}
@@ -80,54 +59,33 @@ func (t *terminal) callAnswer(ctx context.Context, item consent.Item, key string
 		reason, err := t.ask(ctx, "Why not? The model reads this: ")
 		return consent.Answer{Action: consent.Deny, Reason: reason}, true, err
 	case "c":
-		yes, err := t.confirm(ctx, fmt.Sprintf("From now on, %s on %s runs in this conversation without asking, whatever the arguments, until its definition or the server's settings change.", item.Presentation.Tool, item.Presentation.Server))
-		return consent.Answer{Action: consent.Allow, Scope: consent.InConversation}, yes, err
+		return t.standing(ctx, consent.InConversation, fmt.Sprintf("From now on, %s runs in this conversation without asking, whatever the arguments, until its definition or the server's settings change.", callName(item)))
 	case "a":
-		yes, err := t.confirm(ctx, fmt.Sprintf("From now on, %s on %s runs in every conversation without asking, whatever the arguments, until its definition or the server's settings change or you take this back (steward servers trust SERVER --revoke-grants).", item.Presentation.Tool, item.Presentation.Server))
-		return consent.Answer{Action: consent.Allow, Scope: consent.Always}, yes, err
+		return t.standing(ctx, consent.Always, fmt.Sprintf("From now on, %s runs in every conversation without asking, whatever the arguments, until its definition or the server's settings change or you take this back (steward servers trust SERVER --revoke-grants).", callName(item)))
 	default:
 		return t.editCall(ctx, item)
 	}
 }
 
-func (t *terminal) confirm(ctx context.Context, sentence string) (bool, error) {
-	s, err := t.ask(ctx, sentence+"\nType yes to confirm: ")
-	return strings.EqualFold(s, "yes"), err
-}
-
-// editCall reads new arguments. What will be sent is shown once more before it counts.
-func (t *terminal) editCall(ctx context.Context, item consent.Item) (consent.Answer, bool, error) {
-	s, err := t.ask(ctx, "New arguments as one line of JSON, or @FILE to read them from a file; an empty line keeps the old ones:\n")
-	if err != nil || s == "" {
-		return consent.Answer{}, false, err
+// standing confirms a grant.
+func (t *terminal) standing(ctx context.Context, scope, sentence string) (consent.Answer, bool, error) {
+	yes, err := t.confirmWord(ctx, sentence)
+	if err == nil && !yes {
+		t.print("That is not the word yes, so nothing was allowed.\n")
 	}
-	if name, file := strings.CutPrefix(s, "@"); file {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.print(sentence(config.Unreadable("the file", name, err)) + "\n")
-			return consent.Answer{}, false, nil
-		}
-		s = string(data)
-	}
-	exact, shown, err := app.EditedArguments(item, s)
-	if err != nil {
-		t.print(sentence(err) + "\n")
-		return consent.Answer{}, false, nil
-	}
-	t.print("Instead this would be sent:\n" + shown + "\n")
-	yes, err := t.confirm(ctx, "The call is then sent with these arguments; the record keeps both.")
-	return consent.Answer{Action: consent.Allow, Scope: consent.Once, Arguments: exact}, yes, err
+	return consent.Answer{Action: consent.Allow, Scope: scope}, yes, err
 }
 
 func (t *terminal) putElicitation(ctx context.Context, item consent.Item) (consent.Answer, error) {
-	t.print(elicitationCard(item))
-	if err := t.settleDown(ctx); err != nil {
-		return consent.Answer{}, err
-	}
 	if item.Elicitation != nil && item.Elicitation.Mode == "url" {
 		return t.putURL(ctx, item)
 	}
-	key, err := t.choose(ctx, "\n  y  answer it\n  n  decline\n  x  cancel\ny, n or x, then Enter: ", map[string]string{"y": "yes", "n": "no", "x": "cancel"})
+	seen := false
+	key, err := t.put(ctx, func(c *card) { elicitationCard(c, item) }, offer{choices: []choice{
+		{"y", "yes", "answer it", false},
+		{"n", "no", "decline", false},
+		{"x", "cancel", "cancel", false},
+	}}, &seen)
 	if err != nil {
 		return consent.Answer{Action: consent.Cancel}, err
 	}
@@ -141,22 +99,22 @@ func (t *terminal) putElicitation(ctx context.Context, item consent.Item) (conse
 }
 
 func (t *terminal) putURL(ctx context.Context, item consent.Item) (consent.Answer, error) {
-	decline := consent.Answer{Action: consent.Decline}
-	if _, err := opener.Check(item.Elicitation.URL); err != nil {
-		t.print("  This address will not be opened: " + sentence(err) + "\n")
-		key, err := t.choose(ctx, "\n  n  decline\n  x  cancel\nn or x, then Enter: ", map[string]string{"n": "no", "x": "cancel"})
-		if err != nil || key == "x" {
-			return consent.Answer{Action: consent.Cancel}, err
-		}
-		return decline, nil
+	seen, choices := false, []choice{{"n", "no", "decline", false}, {"x", "cancel", "cancel", false}}
+	_, problem := opener.Check(item.Elicitation.URL)
+	if problem == nil {
+		choices = append([]choice{{"o", "open", "open this address in the browser", true}, {"c", "copy", "agree, but open it yourself", true}}, choices...)
 	}
-	key, err := t.choose(ctx, "\n  o  open this address in the browser\n  c  agree, but open it yourself\n  n  decline\n  x  cancel\no, c, n or x, then Enter: ",
-		map[string]string{"o": "open", "c": "copy", "n": "no", "x": "cancel"})
+	key, err := t.put(ctx, func(c *card) {
+		elicitationCard(c, item)
+		if problem != nil {
+			c.line("  ", "This address will not be opened: "+sentence(problem))
+		}
+	}, offer{choices: choices}, &seen)
 	switch {
 	case err != nil || key == "x":
 		return consent.Answer{Action: consent.Cancel}, err
 	case key == "n":
-		return decline, nil
+		return consent.Answer{Action: consent.Decline}, nil
 	}
 	return consent.Answer{Action: consent.Accept, Elsewhere: key == "c"}, nil
 }
@@ -180,8 +138,16 @@ func (t *terminal) fillForm(ctx context.Context, item consent.Item) (consent.Ans
 			continue
 		}
 		content, shown := form.Content()
-		key, err := t.choose(ctx, "\nThis would be sent:\n  "+shown+"\n\n  y  send it\n  e  fill it in again\n  n  decline\n  x  cancel\ny, e, n or x, then Enter: ",
-			map[string]string{"y": "yes", "e": "edit", "n": "no", "x": "cancel"})
+		seen := false
+		key, err := t.put(ctx, func(c *card) {
+			c.printf("\nThis would be sent to %s:\n", cutShort(item.Presentation.Server, nameCharacters))
+			c.value("  ", "This would be sent", shown, plain)
+		}, offer{choices: []choice{
+			{"y", "yes", "send it", true},
+			{"e", "edit", "fill it in again", false},
+			{"n", "no", "decline", false},
+			{"x", "cancel", "cancel", false},
+		}}, &seen)
 		switch {
 		case err != nil || key == "x":
 			return consent.Answer{Action: consent.Cancel}, err
@@ -194,13 +160,15 @@ func (t *terminal) fillForm(ctx context.Context, item consent.Item) (consent.Ans
 }
 
 func (t *terminal) fillField(ctx context.Context, form *app.Form, f app.FormField) error {
-	var b strings.Builder
-	b.WriteString("\n")
-	indent(&b, "  ", f.Title+" ("+f.Kind+f.Limits+")")
-	indent(&b, "    ", f.Description)
+	c := t.newCard()
+	c.printf("\n")
+	c.value("  ", f.Title, f.Title+" ("+f.Kind+f.Limits+")", bold)
+	c.value("    ", f.Title, f.Description, dim)
+	options := make([]string, len(f.Options))
 	for i, o := range f.Options {
-		indent(&b, "    ", fmt.Sprintf("%d  %s", i+1, o))
+		options[i] = fmt.Sprintf("%d  %s", i+1, o)
 	}
+	c.list("    ", "Choices", options, plain)
 	hint := "Enter leaves it out"
 	switch {
 	case f.Current != "":
@@ -208,18 +176,29 @@ func (t *terminal) fillField(ctx context.Context, form *app.Form, f app.FormFiel
 	case f.Required:
 		hint = "required"
 	}
-	if f.Secret {
-		b.WriteString("    ! This looks like a secret. A server must not ask for passwords or keys in a form.\n")
-	}
-	t.print(b.String())
 	ask := t.ask
 	if f.Secret {
+		c.line("    ! ", "This looks like a secret. A server must not ask for passwords or keys in a form.")
 		ask = t.askHidden
+	}
+	t.card = c.b.String()
+	t.print(t.card)
+	if len(c.folded) > 0 {
+		if _, err := t.page(ctx, c.folded); err != nil {
+			return err
+		}
 	}
 	for {
 		s, err := ask(ctx, "  ["+hint+"] > ")
 		if err != nil {
 			return err
+		}
+		if s == "" && f.Needed() {
+			done, err := t.leaveEmpty(ctx, form, f)
+			if err != nil || done {
+				return err
+			}
+			continue
 		}
 		if err := form.Set(f.Name, s); err != nil {
 			t.print("    " + sentence(err) + "\n")
@@ -229,16 +208,30 @@ func (t *terminal) fillField(ctx context.Context, form *app.Form, f app.FormFiel
 	}
 }
 
+// leaveEmpty asks whether Enter meant an empty text, where the server would take one.
+func (t *terminal) leaveEmpty(ctx context.Context, form *app.Form, f app.FormField) (bool, error) {
+	t.print("    This one is needed.\n")
+	if !f.MayBeEmpty {
+		return false, nil
+	}
+	s, err := t.decision(ctx, "    Send an empty text? y or n, then Enter: ")
+	if err != nil || !strings.EqualFold(s, "y") && !strings.EqualFold(s, "yes") {
+		return false, err
+	}
+	return true, form.SetEmpty(f.Name)
+}
+
 func (t *terminal) putSampling(ctx context.Context, item consent.Item) (consent.Answer, error) {
-	t.print(samplingCard(item))
-	if err := t.settleDown(ctx); err != nil {
-		return consent.Answer{}, err
-	}
-	edit, what := "  e  replace the system prompt, then send\n", "System prompt"
+	edit, what := "replace the system prompt, then send", "System prompt"
 	if item.Kind == consent.KindSamplingAnswer {
-		edit, what = "  e  replace the text, then send\n", "Text"
+		edit, what = "replace the text, then send", "Text"
 	}
-	key, err := t.choose(ctx, "\n  y  send it\n"+edit+"  n  deny\ny, e or n, then Enter: ", map[string]string{"y": "yes", "e": "edit", "n": "no"})
+	seen := false
+	key, err := t.put(ctx, func(c *card) { samplingCard(c, item) }, offer{choices: []choice{
+		{"y", "yes", "send it", true},
+		{"e", "edit", edit, item.Kind != consent.KindSamplingAnswer}, // the messages go as they are
+		{"n", "no", "deny", false},
+	}}, &seen)
 	if err != nil || key == "n" {
 		return consent.Answer{Action: consent.Deny}, err
 	}

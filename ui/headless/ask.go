@@ -16,6 +16,7 @@ type session struct {
 	app    *app.App
 	out    *output
 	unsub  func()
+	silent func() // ends what is said while nothing else is
 	term   *terminal
 	person *person
 }
@@ -36,8 +37,13 @@ func (r *run) open(ctx context.Context, quiet bool) (*session, error) {
 		return nil, err
 	}
 	s := &session{app: a, term: term}
-	s.out = &output{out: r.Out, err: r.Err, lines: r.events, quiet: quiet, same: oneTerminal(r.Out, r.Err), term: term, names: r.concerns()}
+	s.out = &output{out: r.Out, err: r.Err, lines: r.events, quiet: quiet, same: oneTerminal(r.Out, r.Err), term: term, names: r.concerns(), nobody: term == nil && r.consent == ""}
 	s.unsub = a.Listen(s.out.on)
+	host := a.ModelHost
+	if quiet {
+		host = nil
+	}
+	s.silent = s.out.pulse(host, a.Starting)
 	return s, nil
 }
 
@@ -54,8 +60,10 @@ func (r *run) end(s *session) error {
 	if s.person != nil {
 		s.person.leave()
 	}
+	s.silent()
 	err := r.leave(s.app)
 	s.unsub()
+	s.out.flush()
 	if s.term != nil {
 		s.term.close()
 	}
@@ -75,30 +83,34 @@ func (r *run) ask(ctx context.Context) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	code, err := r.turn(ctx, s, prompt)
-	return code, errors.Join(err, r.end(s))
+	code, conversation, err := r.turn(ctx, s, prompt)
+	err = errors.Join(err, r.end(s))
+	if !r.events && s.out.failed == nil {
+		r.toGoOn(conversation)
+	}
+	return code, err
 }
 
-func (r *run) turn(ctx context.Context, s *session, prompt string) (int, error) {
+func (r *run) turn(ctx context.Context, s *session, prompt string) (code int, conversation string, err error) {
 	s.app.Start(ctx)
 	turn, err := s.app.Ask(ctx, app.Question{Text: prompt, Attach: r.attach})
 	if err != nil {
-		return exitFailed, err
+		return exitFailed, "", err
 	}
 	r.signals.turn(turn.Stop)
 	defer r.signals.turn(nil)
 	s.attend(turn.Stop)
 	result, err := turn.Wait(ctx)
 	if err != nil {
-		return exitStopped, nil // a second signal: leaving ends the turn
+		return exitStopped, "", nil // a second signal: leaving ends the turn
 	}
 	switch result.State {
 	case "finished":
-		return exitOK, nil
+		return exitOK, result.Conversation, nil
 	case "stopped", "interrupted":
-		return exitStopped, nil
+		return exitStopped, result.Conversation, nil
 	}
-	return exitFailed, nil
+	return exitFailed, result.Conversation, nil
 }
 
 // callTool makes one call by hand.
@@ -156,7 +168,13 @@ func (r *run) oneCall(ctx context.Context, s *session, arguments string) (int, e
 
 // notices says only what a person should know; for commands whose output is a list.
 func (o *output) notices(e event.Event) {
-	if n, ok := e.(event.Notice); ok && !o.answered(n) {
+	o.busy.Lock()
+	defer o.busy.Unlock()
+	n, ok := e.(event.Notice)
+	switch {
+	case ok && n.Kind == "server_unreviewed":
+		o.noteUnreviewed(n)
+	case ok && !o.answered(n):
 		o.say("Notice: " + clean.Clean(n.Message))
 	}
 }

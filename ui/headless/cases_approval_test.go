@@ -217,7 +217,7 @@ func TestAStandingYesDoesNotOutliveAChange(t *testing.T) {
 			d.waitFor(question)
 			d.answer("a")
 			d.waitFor("Type yes to confirm")
-			d.typed("yes\n")
+			d.answer("yes")
 			d.end(0)
 			configure(tc.entry, tc.args...)
 			tool := tc.tool

@@ -99,7 +99,7 @@ func commandSpec(name string) (spec, bool) {
 	case "resources":
 		return spec{usage: "steward resources [flags]", summary: "the resources the servers offer", common: true}, true
 	case "servers":
-		return spec{usage: "steward servers list|review SERVER|trust SERVER [flags]", summary: "list servers, read their definitions, mark them as reviewed", subs: []string{"list", "review", "trust"}, max: 1, common: true, review: true}, true
+		return spec{usage: "steward servers list|review SERVER|trust SERVER… [flags]", summary: "list servers, read their definitions, mark them as reviewed", subs: []string{"list", "review", "trust"}, max: 1, common: true, review: true}, true
 	case "journal":
 		return spec{usage: "steward journal list|show N|verify|export [flags]", summary: "what was asked, decided, sent and answered", subs: []string{"list", "show", "verify", "export"}, max: 1, common: true, journal: true}, true
 	case "doctor":
@@ -300,6 +300,8 @@ func (c *command) checkCount(s spec) error {
 	switch {
 	case c.name == "servers" && c.sub == "list", c.name == "journal" && c.sub != "show":
 		most = 0
+	case c.name == "servers" && c.sub == "trust":
+		least, most = 1, len(c.args)
 	case c.name == "servers", c.name == "journal":
 		least = 1
 	}
@@ -347,6 +349,12 @@ func (c *command) check(set *flag.FlagSet) error {
 	}
 	given := map[string]bool{}
 	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if (c.name == "ask" || c.name == "call") && given["json"] {
+		return usagef("%s has no --json; --events prints JSON lines", c.name)
+	}
+	if err := c.checkHeeded(given); err != nil {
+		return err
+	}
 	c.limitGiven = given["limit"]
 	for _, ch := range choices {
 		if given[ch.flag] && !slices.Contains(ch.allowed, ch.value) {
@@ -367,8 +375,6 @@ func (c *command) check(set *flag.FlagSet) error {
 		return usagef("--limit is %d, but must be at least 1", c.limit)
 	case given["after"] && c.after < 0:
 		return usagef("--after is %d, but must be the number of a record", c.after)
-	case given["json"] && (c.name == "ask" || c.name == "call"):
-		return usagef("%s has no --json; --events prints JSON lines", c.name)
 	case given["secret"] && (c.sub == "list" || c.secret == ""):
 		return usagef("--secret needs the name of a secret, and servers review SERVER or servers trust SERVER")
 	case c.revokeGrants && (c.sub != "trust" || given["secret"]):

@@ -48,11 +48,11 @@ func TestAcknowledgingIsAskedAtATerminal(t *testing.T) {
 	}
 	d := talk(t, prepared(t, "journal", "verify", "--acknowledge", "--data", data))
 	d.waitFor("Type yes to confirm")
-	d.typed("no\n")
+	d.answer("no")
 	d.end(1)
 	d = talk(t, prepared(t, "journal", "verify", "--acknowledge", "--data", data))
 	d.waitFor("Type yes to confirm")
-	d.typed("yes\n")
+	d.answer("yes")
 	d.end(0)
 	steward(t, "journal", "verify", "--data", data).mustExit(t, 0)
 }
@@ -92,7 +92,7 @@ func TestGrantsAreTakenBack(t *testing.T) {
 	d.waitFor(question)
 	d.answer("a")
 	d.waitFor("--revoke-grants")
-	d.typed("yes\n")
+	d.answer("yes")
 	d.end(0)
 	grants := func() any {
 		t.Helper()

@@ -46,10 +46,10 @@ func (r *run) servers(ctx context.Context) (int, error) {
 	}
 }
 
-func (r *run) revoke(ctx context.Context, a *app.App) error {
-	n, err := a.RevokeGrants(ctx, r.args[0])
+func (r *run) revoke(ctx context.Context, a *app.App, name string) error {
+	n, err := a.RevokeGrants(ctx, name)
 	if n > 0 || err == nil {
-		fmt.Fprintf(r.Out, "Server %s: %s taken back.\n", clean.Reveal(r.args[0]), counted(n, "standing grant"))
+		fmt.Fprintf(r.Out, "Server %s: %s taken back.\n", clean.Reveal(name), counted(n, "standing grant"))
 	}
 	return err
 }

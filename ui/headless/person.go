@@ -111,7 +111,7 @@ func (p *person) decide(ctx context.Context, item consent.Item) {
 	release := p.term.hold()
 	defer release()
 	for {
-		answer, err := p.term.put(ctx, item)
+		answer, err := p.term.answer(ctx, item)
 		if ctx.Err() != nil {
 			p.term.print("This no longer waits for an answer; nothing was decided.\n")
 			return

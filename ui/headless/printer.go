@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"steward/app/clean"
 	"steward/app/event"
@@ -31,6 +32,14 @@ type output struct {
 
 	servers map[string]string // of the calls under way, for their notices
 
+	nobody bool // calls are denied because there is nobody to ask
+
+	busy       sync.Mutex // held by whoever handles an event or says what is waited for
+	waits      waits
+	progress   map[string]*shownProgress // by call
+	unreviewed []event.Notice            // not said yet
+	heard      time.Time                 // when the last of them came
+
 	told event.Decision // the last one
 	open bool           // out stands in the middle of a line
 	mind bool           // err stands in the middle of the model's reasoning
@@ -50,7 +59,19 @@ func (o *output) on(e event.Event) {
 	if o.term != nil {
 		defer o.term.hold()()
 	}
+	o.busy.Lock()
+	defer o.busy.Unlock()
+	o.heed(e)
 	o.text(e)
+}
+
+// flush says what was held back.
+func (o *output) flush() {
+	o.busy.Lock()
+	defer o.busy.Unlock()
+	if len(o.unreviewed) > 0 {
+		o.tellUnreviewed()
+	}
 }
 
 // reason is the notice that goes before the line of a result which is no answer of the
@@ -103,6 +124,13 @@ func (o *output) wrote(err error) {
 
 // text says an event in words.
 func (o *output) text(e event.Event) {
+	if n, ok := e.(event.Notice); ok && n.Kind == "server_unreviewed" {
+		o.noteUnreviewed(n)
+		return
+	}
+	if len(o.unreviewed) > 0 {
+		o.tellUnreviewed()
+	}
 	switch e := e.(type) {
 	case event.Text:
 		o.endReasoning()
@@ -122,17 +150,23 @@ func (o *output) text(e event.Event) {
 	case event.Server:
 		o.server(e)
 	case event.Call:
-		o.say(fmt.Sprintf("Call %s, record %d: %s on %s with %s", e.ID, e.Record, clean.Reveal(e.Tool), clean.Reveal(e.Server), clean.Reveal(e.Arguments)))
+		o.say(callText(e))
 	case event.Decision:
-		o.say(decisionText(e))
+		s := decisionText(e)
+		if o.nobody && e.Decision == "denied" && e.By == "flag" {
+			s += " (there is no terminal to ask on; --consent says who answers)"
+		}
+		o.say(s)
 		o.told = e
 	case event.Progress:
-		o.say(progressText(e))
+		o.noteProgress(e, time.Now())
 	case event.Elicitation:
 		o.say(fmt.Sprintf("The server %s asked a question: %s", clean.Reveal(e.Server), e.Action))
 	case event.Sampling:
 		o.say(fmt.Sprintf("The server %s asked for the model: %s", clean.Reveal(e.Server), e.Action))
 	case event.Result:
+		o.tellProgress(e.Call, time.Now())
+		delete(o.progress, e.Call)
 		told := ""
 		if o.told.Call == e.Call {
 			told = o.told.Reason
@@ -147,7 +181,7 @@ func (o *output) text(e event.Event) {
 		}
 	case event.Turn:
 		o.endLine()
-		if e.State != "finished" {
+		if e.State != "finished" && !outputGone(o.failed) {
 			o.say(turnText(e))
 		}
 	}
@@ -161,6 +195,18 @@ func (o *output) server(e event.Server) {
 	case "stopped":
 		o.say(fmt.Sprintf("Server %s has stopped", clean.Reveal(e.Server)))
 	}
+}
+
+// shownArguments is how much of a call's arguments is said, in characters; the card, the
+// record and the JSON lines hold all of them.
+const shownArguments = 300
+
+func callText(e event.Call) string {
+	arguments := clean.Reveal(e.Arguments)
+	if head := firstCharacters(arguments, shownArguments); len(head) < len(arguments) {
+		arguments = fmt.Sprintf("%s… (%s bytes in all: steward journal show %d)", head, thousands(len(e.Arguments)), e.Record)
+	}
+	return fmt.Sprintf("Call %s, record %d: %s on %s with %s", e.ID, e.Record, cutShort(clean.Reveal(e.Tool), nameCharacters), cutShort(clean.Reveal(e.Server), nameCharacters), arguments)
 }
 
 func decisionText(e event.Decision) string {
@@ -244,7 +290,12 @@ func (o *output) say(s string) {
 		o.open = false
 		fmt.Fprintln(o.err)
 	}
-	fmt.Fprintln(o.err, marked(s))
+	if columns := o.columns(); columns > 0 {
+		s = narrow(s, columns)
+	} else {
+		s = marked(s)
+	}
+	fmt.Fprintln(o.err, s)
 }
 
 // mark stands before lines from outside.
@@ -254,6 +305,33 @@ const mark = "    | "
 // them, and must not pass for a line of the program's own.
 func marked(s string) string {
 	return strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n"+mark)
+}
+
+// columns is the width of the screen that err is; 0 where it is none or not known.
+func (o *output) columns() int {
+	if o.term == nil {
+		return 0
+	}
+	columns, _ := o.term.size()
+	return columns
+}
+
+// narrow is marked for a screen of so many columns, broken at words.
+func narrow(s string, columns int) string {
+	var rows []string
+	for i, line := range strings.Split(strings.TrimRight(s, "\n"), "\n") {
+		first, hang := "", "    "
+		if i > 0 {
+			first, hang = mark, mark
+		}
+		for j, row := range wrap(line, max(columns-len(mark), 10)) {
+			if j > 0 {
+				first = hang
+			}
+			rows = append(rows, first+row)
+		}
+	}
+	return strings.Join(rows, "\n")
 }
 
 // block writes text from outside to err, every line of it marked, so that none can pass

@@ -48,13 +48,25 @@ type dialogue struct {
 	done chan struct{}
 }
 
-// talk starts a command whose stdin and stderr are a terminal of its own.
-func talk(t testing.TB, cmd *exec.Cmd) *dialogue {
+// talk starts a command whose stdin and stderr are a terminal of its own; its size, in
+// columns and rows, is not known unless given.
+func talk(t testing.TB, cmd *exec.Cmd, size ...uint16) *dialogue {
 	t.Helper()
 	master, slave := openPTY(t)
+	if len(size) == 2 {
+		if err := unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: size[0], Row: size[1]}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	d := &dialogue{t: t, cmd: cmd, master: master, out: &bytes.Buffer{}, news: make(chan struct{}, 1), done: make(chan struct{})}
-	cmd.Stdin, cmd.Stderr, cmd.Stdout = slave, slave, d.out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if cmd.Stdin == nil {
+		cmd.Stdin = slave
+	}
+	cmd.Stderr = slave
+	if cmd.Stdout == nil {
+		cmd.Stdout = d.out
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 2}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +127,7 @@ func (d *dialogue) typed(s string) {
 // answer types a line after the question has settled.
 func (d *dialogue) answer(s string) {
 	d.t.Helper()
-	time.Sleep(settle + 150*time.Millisecond)
+	time.Sleep(settle + 300*time.Millisecond)
 	d.typed(s + "\n")
 }
 

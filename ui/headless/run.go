@@ -151,7 +151,9 @@ func (r *run) concerns() []string {
 	switch {
 	case r.name == "doctor":
 		return []string{} // shows by itself what is wrong with each
-	case r.name == "servers" && len(r.args) > 0, r.name == "call" && len(r.args) > 0:
+	case r.name == "servers" && len(r.args) > 0:
+		return r.args
+	case r.name == "call" && len(r.args) > 0:
 		return r.args[:1]
 	}
 	return nil
@@ -163,10 +165,12 @@ func (r *run) with(ctx context.Context, work func(context.Context, *app.App) err
 	if err != nil {
 		return exitFailed, err
 	}
-	unsub := a.Listen((&output{out: io.Discard, err: r.Err, quiet: true, names: r.concerns()}).notices)
+	out := &output{out: io.Discard, err: r.Err, quiet: true, names: r.concerns()}
+	unsub := a.Listen(out.notices)
 	err = work(ctx, a)
 	err = errors.Join(err, r.leave(a))
 	unsub()
+	out.flush()
 	return exitOK, err
 }
 
@@ -205,6 +209,12 @@ func (r *run) prompt() (string, error) {
 	return text, nil
 }
 
+// stdinTaken says whether stdin holds the prompt or the arguments, so that answers come
+// from elsewhere.
+func (r *run) stdinTaken() bool {
+	return r.name == "ask" && r.args[0] == "-" || r.name == "call" && len(r.args) == 3 && r.args[2] == "-"
+}
+
 // policy says who answers: the flags, else the person at the terminal, else nobody. The
 // terminal is nil where nobody is asked.
 func (r *run) policy() (app.Policy, *terminal, error) {
@@ -213,7 +223,7 @@ func (r *run) policy() (app.Policy, *terminal, error) {
 	var t *terminal
 	if asked || p.Calls == "" || p.Elicit == "" || p.Sampling == "" {
 		var err error
-		t, err = openTerminal(r.In, r.Err, asking{explicit: asked, stdinTaken: r.name == "ask" && r.args[0] == "-"})
+		t, err = openTerminal(r.In, r.Err, asking{explicit: asked, stdinTaken: r.stdinTaken()})
 		if err != nil && !errors.Is(err, errNoTerminal) {
 			return p, nil, err
 		}

@@ -2,11 +2,7 @@
 
 package headless
 
-import (
-	"os"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // flushInput drops unread input; 1 is FREAD (tcflush(3)).
 func flushInput(fd int) error { return unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, 1) }
@@ -15,6 +11,3 @@ const (
 	getTermios = unix.TIOCGETA
 	setTermios = unix.TIOCSETA
 )
-
-// hideInput switches echo off until restore is called.
-func hideInput(f *os.File) (restore func(), err error) { return withoutEcho(int(f.Fd())) }

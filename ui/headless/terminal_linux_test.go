@@ -62,13 +62,15 @@ func TestNothingIsAllowedByAccident(t *testing.T) {
 	d.waitFor("Exactly these bytes")
 	d.typed("y\n")
 	d.waitFor(question)
-	time.Sleep(settle)
-	d.typed("\n")
+	d.typed("y\n") // too early
+	d.waitFor("thrown away")
 	d.waitFor(question)
-	d.typed("sure\n")
+	d.answer("")
+	d.waitFor(question)
+	d.answer("sure")
 	d.waitFor("none of the choices")
 	d.waitFor(question)
-	d.typed("n\n")
+	d.answer("n")
 	d.end(0)
 	if rec := lastCall(t, data); rec.str("decision") != "denied" || rec.str("by") != "person" {
 		t.Errorf("record: %s", rec.text)
@@ -96,12 +98,12 @@ func TestEditedArgumentsAreShownAgainAndSent(t *testing.T) {
 	d.waitFor("New arguments")
 	d.typed(`{"date":` + "\n")
 	d.waitFor(question)
-	d.typed("e\n")
+	d.answer("e")
 	d.waitFor("New arguments")
 	d.typed(`{ "date": "2025-03-10" }` + "\n")
 	d.waitFor(`{"date":"2025-03-10"}`)
 	d.waitFor("Type yes to confirm")
-	d.typed("yes\n")
+	d.answer("yes")
 	d.end(0)
 	if rec := lastCall(t, data); rec.str("arguments") != `{"date":"2025-03-10"}` || rec.str("outcome") != "ok" {
 		t.Errorf("record: %s", rec.text)
@@ -118,11 +120,11 @@ func TestAlways(t *testing.T) {
 	d.waitFor(question)
 	d.answer("a")
 	d.waitFor("runs in every conversation without asking")
-	d.typed("y\n") // not the word that was asked for
+	d.answer("y") // not the word that was asked for
 	d.waitFor(question)
-	d.typed("a\n")
+	d.answer("a")
 	d.waitFor("Type yes to confirm")
-	d.typed("yes\n")
+	d.answer("yes")
 	d.end(0)
 	all := lines(t, steward(t, with(flags, "ask", "go on", "--events")...).mustExit(t, 0).out)
 	if dec := one(t, all, "decision"); dec.str("decision") != "allowed" || !strings.HasPrefix(dec.str("by"), "grant:") {
@@ -186,7 +188,7 @@ func TestAFormInTheTerminal(t *testing.T) {
 	d.typed("20\n")
 	d.waitFor(`{"age":20}`)
 	d.waitFor(question)
-	d.typed("y\n")
+	d.answer("y")
 	d.end(0)
 	if want := `{"action":"accept","content":{"age":20}}`; !strings.Contains(d.out.String(), want) {
 		t.Errorf("the server got %q, want %s", d.out, want)

@@ -8,61 +8,64 @@ import (
 	"errors"
 	"io"
 	"os"
-	"strings"
+	"time"
 )
 
 const controllingTerminal = "CONIN$"
 
-// lineReader reads lines from a console. A console read cannot be called back, so one
+// source hands out the lines of a console. A console read cannot be called back, so one
 // goroutine does all the reading; it ends with the program.
-type lineReader struct {
-	lines chan string
-	whole bool // what stands before the end of the input without a line break is a line
+type source struct {
+	lines chan []byte
 }
 
-func (l *lineReader) open(f *os.File) error {
-	l.lines = make(chan string)
+func (s *source) open(f *os.File) error {
+	s.lines = make(chan []byte)
 	go func() {
-		defer close(l.lines)
+		defer close(s.lines)
 		r := bufio.NewReader(f)
 		for {
-			s, err := r.ReadString('\n')
-			if err != nil && (s == "" || !l.whole) {
+			line, err := r.ReadBytes('\n')
+			if len(line) > 0 {
+				s.lines <- line
+			}
+			if err != nil {
 				return
 			}
-			l.lines <- strings.TrimRight(s, "\r\n")
 		}
 	}()
 	return nil
 }
 
-func (l *lineReader) shut() {}
+func (s *source) shut() {}
 
-func (l *lineReader) drop() error {
-	for {
-		select {
-		case _, ok := <-l.lines:
-			if !ok {
-				return io.EOF
-			}
-		default:
-			return nil
-		}
+// flush does nothing: next hands out at once what was typed.
+func (s *source) flush() error { return nil }
+
+// next returns what has been typed, or nothing after limit (none below zero). io.EOF:
+// nobody can type any more.
+func (s *source) next(ctx context.Context, limit time.Duration) ([]byte, error) {
+	var late <-chan time.Time
+	if limit >= 0 {
+		timer := time.NewTimer(limit)
+		defer timer.Stop()
+		late = timer.C
 	}
-}
-
-func (l *lineReader) read(ctx context.Context) (string, error) {
 	select {
 	case <-ctx.Done():
-		return "", ctx.Err()
-	case s, ok := <-l.lines:
+		return nil, ctx.Err()
+	case <-late:
+		return nil, nil
+	case line, ok := <-s.lines:
 		if !ok {
-			return "", io.EOF
+			return nil, io.EOF
 		}
-		return s, nil
+		return line, nil
 	}
 }
 
-func hideInput(*os.File) (func(), error) {
-	return nil, errors.New("not supported on this system")
+func keyMode(*os.File) (set, restore func(), err error) {
+	return nil, nil, errors.New("not supported on this system")
 }
+
+func (t *terminal) watchStops() (end func()) { return func() {} }

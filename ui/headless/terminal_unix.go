@@ -3,117 +3,145 @@
 package headless
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 const controllingTerminal = "/dev/tty"
 
-// lineReader reads lines from a terminal and lets go when its context ends. It waits with
-// poll on the terminal and on a pipe, so no goroutine is ever left behind in a read.
-type lineReader struct {
+// source hands out what is typed, as it comes, and lets go when its context ends. It waits
+// with poll on the terminal and on a pipe, so no goroutine is ever left behind in a read.
+type source struct {
 	fd      int
 	wakeR   *os.File
 	wakeW   *os.File
-	pending []byte
-	whole   bool // what stands before the end of the input without a line break is a line
+	resumed atomic.Bool
 }
 
-func (l *lineReader) open(f *os.File) (err error) {
-	l.fd = int(f.Fd())
-	l.wakeR, l.wakeW, err = os.Pipe()
+func (s *source) open(f *os.File) (err error) {
+	s.fd = int(f.Fd())
+	s.wakeR, s.wakeW, err = os.Pipe()
 	return err
 }
 
-func (l *lineReader) shut() {
-	l.wakeR.Close()
-	l.wakeW.Close()
+func (s *source) shut() {
+	s.wakeR.Close()
+	s.wakeW.Close()
 }
 
-// drop throws away what has been typed and not read.
-func (l *lineReader) drop() error {
-	l.pending = nil
-	err := flushInput(l.fd)
-	if errors.Is(err, unix.ENOTTY) {
-		return l.drain()
+func (s *source) wake() { s.wakeW.Write([]byte{0}) } //nolint:errcheck // the pipe's other end is ours
+
+// flush throws away what has been typed and not been read.
+func (s *source) flush() error {
+	err := flushInput(s.fd)
+	if err == nil || errors.Is(err, unix.ENOTTY) {
+		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("clearing what was typed before: %w", err)
-	}
-	return nil
+	return fmt.Errorf("clearing what was typed before: %w", err)
 }
 
-// drain reads what is there; the end of the input is left for read to find.
-func (l *lineReader) drain() error {
+// next returns what has been typed, or nothing after limit (none below zero); errResumed
+// where the program was stopped meanwhile and goes on. io.EOF: nobody can type any more.
+func (s *source) next(ctx context.Context, limit time.Duration) ([]byte, error) {
+	stop := context.AfterFunc(ctx, s.wake)
+	defer stop()
+	end := time.Now().Add(limit)
 	for {
-		fds := []unix.PollFd{{Fd: int32(l.fd), Events: unix.POLLIN}}
-		n, err := unix.Poll(fds, 0)
-		if n <= 0 || err != nil {
-			return nil
+		wait := -1
+		if limit >= 0 {
+			wait = max(0, int((time.Until(end)+time.Millisecond-1)/time.Millisecond))
 		}
-		buf := make([]byte, 4096)
-		if n, err := unix.Read(l.fd, buf); n <= 0 || err != nil {
-			return nil
-		}
-	}
-}
-
-func (l *lineReader) read(ctx context.Context) (string, error) {
-	stop := context.AfterFunc(ctx, func() { l.wakeW.Write([]byte{0}) }) //nolint:errcheck // the pipe's other end is ours
-	defer func() {
-		if !stop() {
-			var b [1]byte
-			l.wakeR.Read(b[:]) //nolint:errcheck // takes back the one byte written above
-		}
-	}()
-	for {
-		if i := bytes.IndexByte(l.pending, '\n'); i >= 0 {
-			line := string(l.pending[:i])
-			l.pending = l.pending[i+1:]
-			return line, nil
-		}
-		if err := l.fill(ctx); err != nil {
-			if l.whole && errors.Is(err, io.EOF) && len(l.pending) > 0 {
-				line := string(l.pending)
-				l.pending = nil
-				return line, nil
-			}
-			return "", err
-		}
-	}
-}
-
-// fill waits for input and reads once.
-func (l *lineReader) fill(ctx context.Context) error {
-	for {
-		fds := []unix.PollFd{{Fd: int32(l.fd), Events: unix.POLLIN}, {Fd: int32(l.wakeR.Fd()), Events: unix.POLLIN}}
-		_, err := unix.Poll(fds, -1)
+		fds := []unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLIN}, {Fd: int32(s.wakeR.Fd()), Events: unix.POLLIN}}
+		n, err := unix.Poll(fds, wait)
 		if err != nil && !errors.Is(err, unix.EINTR) {
-			return fmt.Errorf("waiting for the terminal: %w", err)
+			return nil, fmt.Errorf("waiting for the terminal: %w", err)
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
+		if err == nil && fds[1].Revents != 0 {
+			s.wakeR.Read(make([]byte, 64)) //nolint:errcheck // what it stands for is asked below
 		}
-		if err == nil && fds[0].Revents != 0 {
-			break
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case s.resumed.Swap(false):
+			return nil, errResumed
+		case err == nil && n == 0:
+			return nil, nil
+		case err == nil && fds[0].Revents != 0:
+			if b, err := s.take(); err != nil || len(b) > 0 {
+				return b, err
+			}
 		}
 	}
+}
+
+func (s *source) take() ([]byte, error) {
 	buf := make([]byte, 4096)
-	n, err := unix.Read(l.fd, buf)
+	n, err := unix.Read(s.fd, buf)
 	switch {
 	case errors.Is(err, unix.EINTR), errors.Is(err, unix.EAGAIN):
-		return nil
-	case err != nil:
-		return io.EOF // the terminal is gone: nobody can answer
-	case n == 0:
-		return io.EOF
+		return nil, nil
+	case err != nil, n == 0:
+		return nil, io.EOF // the terminal is gone: nobody can answer
 	}
-	l.pending = append(l.pending, buf[:n]...)
-	return nil
+	return buf[:n], nil
+}
+
+// keyMode hands over each key as it is pressed, unseen: the program shows what is typed.
+// Signals stay with the system. A line is then not bounded by what the system keeps of one
+// (4,095 bytes on Linux, N_TTY_BUF_SIZE). set may be called again after restore.
+func keyMode(f *os.File) (set, restore func(), err error) {
+	fd := int(f.Fd())
+	old, err := unix.IoctlGetTermios(fd, getTermios)
+	if err != nil {
+		return nil, nil, err
+	}
+	keys := *old
+	keys.Lflag &^= unix.ICANON | unix.ECHO | unix.IEXTEN
+	keys.Cc[unix.VMIN], keys.Cc[unix.VTIME] = 1, 0
+	if err := unix.IoctlSetTermios(fd, setTermios, &keys); err != nil {
+		return nil, nil, err
+	}
+	// A terminal that is gone needs neither.
+	return func() { _ = unix.IoctlSetTermios(fd, setTermios, &keys) }, func() { _ = unix.IoctlSetTermios(fd, setTermios, old) }, nil
+}
+
+// watchStops gives the terminal back while the program is stopped (Ctrl+Z), and has the
+// open question shown again when it goes on. It owns one goroutine until end is called.
+func (t *terminal) watchStops() (end func()) {
+	ch := make(chan os.Signal, 4)
+	signal.Notify(ch, unix.SIGTSTP, unix.SIGCONT)
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-quit:
+				return
+			case sig := <-ch:
+				if sig == unix.SIGTSTP {
+					t.mode.pause()
+					signal.Reset(unix.SIGTSTP)
+					_ = unix.Kill(unix.Getpid(), unix.SIGTSTP) // it is allowed to stop itself
+					time.Sleep(100 * time.Millisecond)         // stops within; a group without a shell is not stopped at all
+					signal.Notify(ch, unix.SIGTSTP)
+				}
+				t.mode.resume()
+				t.src.resumed.Store(true)
+				t.src.wake()
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(ch)
+		close(quit)
+		<-done
+	}
 }

@@ -28,16 +28,28 @@ func (r *run) review(ctx context.Context, a *app.App) error {
 // trust marks what was shown last as reviewed. Where that is not what the server offers
 // now, a person at a terminal is shown it and asked; without a terminal nothing is trusted.
 func (r *run) trust(ctx context.Context, a *app.App) error {
-	if r.revokeGrants {
-		return r.revoke(ctx, a)
+	if r.secret != "" && len(r.args) > 1 {
+		return usagef("--secret is for one server, not for %d", len(r.args))
 	}
+	var errs []error
+	for _, name := range r.args { // one that cannot be trusted does not keep the others
+		if r.revokeGrants {
+			errs = append(errs, r.revoke(ctx, a, name))
+		} else {
+			errs = append(errs, r.trustOne(ctx, a, name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (r *run) trustOne(ctx context.Context, a *app.App, name string) error {
 	if err := r.storeSecret(ctx, a); err != nil {
 		return err
 	}
-	review, err := a.Trust(ctx, r.args[0], "")
+	review, err := a.Trust(ctx, name, "")
 	var not *app.NotShown
 	if errors.As(err, &not) {
-		err = r.trustAfterAsking(ctx, a, review, not)
+		err = r.trustAfterAsking(ctx, a, name, review, not)
 	}
 	if err != nil {
 		return err
@@ -46,10 +58,10 @@ func (r *run) trust(ctx context.Context, a *app.App) error {
 	return err
 }
 
-func (r *run) trustAfterAsking(ctx context.Context, a *app.App, review app.Review, not *app.NotShown) error {
+func (r *run) trustAfterAsking(ctx context.Context, a *app.App, name string, review app.Review, not *app.NotShown) error {
 	t, err := openTerminal(r.In, r.Err, asking{})
 	if errors.Is(err, errNoTerminal) {
-		return r.trustUnasked(ctx, a, review, not)
+		return r.trustUnasked(ctx, a, name, review, not)
 	}
 	if err != nil {
 		return err
@@ -60,37 +72,34 @@ func (r *run) trustAfterAsking(ctx context.Context, a *app.App, review app.Revie
 		head = "This is not what was shown before. This is all it offers now:\n\n"
 	}
 	t.print(head + reviewText(review) + "\n")
-	if err := t.settleDown(ctx); err != nil {
-		return err
-	}
-	answer, err := t.choose(ctx, "Trust all of this? Type yes or no, then Enter: ", map[string]string{"yes": "yes", "no": "no"})
+	answer, err := t.choose(ctx, "Trust all of this? Type yes or no, then Enter: ", []choice{{key: "yes", word: "yes"}, {key: "no", word: "no"}})
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	if answer != "yes" {
 		return fmt.Errorf("the server %s was not trusted: you did not say yes", not.Server)
 	}
-	if err := a.Shown(ctx, r.args[0], review); err != nil {
+	if err := a.Shown(ctx, name, review); err != nil {
 		return err
 	}
-	_, err = a.Trust(ctx, r.args[0], review.Hash)
+	_, err = a.Trust(ctx, name, review.Hash)
 	return err
 }
 
 // trustUnasked is trust where nobody can be asked, as in a script: the first time, the
 // command itself is the yes, and all that it covers is written out before it counts. What
 // is not what was shown before needs eyes, and is refused.
-func (r *run) trustUnasked(ctx context.Context, a *app.App, review app.Review, not *app.NotShown) error {
+func (r *run) trustUnasked(ctx context.Context, a *app.App, name string, review app.Review, not *app.NotShown) error {
 	if !not.At.IsZero() {
 		return not
 	}
 	if _, err := io.WriteString(r.Out, reviewText(review)+"\n"); err != nil {
 		return fmt.Errorf("what the server offers cannot be written, so it was not trusted: %w", err)
 	}
-	if err := a.Shown(ctx, r.args[0], review); err != nil {
+	if err := a.Shown(ctx, name, review); err != nil {
 		return err
 	}
-	_, err := a.Trust(ctx, r.args[0], review.Hash)
+	_, err := a.Trust(ctx, name, review.Hash)
 	return err
 }
 

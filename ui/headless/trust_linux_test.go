@@ -76,7 +76,7 @@ func TestTrustAsksAtATerminal(t *testing.T) {
 		if screen := d.waitFor("Type yes or no"); !strings.Contains(screen, "Described so.") {
 			t.Errorf("asked without showing: %s", screen)
 		}
-		d.typed(answer + "\n")
+		d.answer(answer)
 		d.end(code)
 		if reviewed(t, data) != (code == 0) {
 			t.Errorf("after %q: trusted %v", answer, code != 0)
