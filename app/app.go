@@ -43,6 +43,8 @@ type App struct {
 	model   model
 	workDir string
 
+	mu       sync.Mutex // guards settings and early
+	desk     desk
 	recovery journal.Recovery
 	board    board
 
@@ -110,18 +112,23 @@ func (a *App) openFolder(ctx context.Context) (err error) {
 
 // assemble puts together what runs.
 func (a *App) assemble(ctx context.Context, list serverList, roots []string) (err error) {
+	if err := a.openDesk(ctx); err != nil {
+		return err
+	}
 	redact := a.secrets.Redactor()
 	policy := a.o.Policy
 	if policy.Expiry == 0 {
 		policy.Expiry = a.settings.Expiry
 	}
-	if err := a.model.configure(a); err != nil {
+	if err := a.model.configure(ctx, a); err != nil {
 		return err
 	}
+	sampling := func(server string) bool { return maySample(a.servers.now(), policy, server) }
 	a.gate = consent.New(consent.Options{
 		Store: a.db, Journal: a.journal, Bus: a.bus, Policy: policy, Redact: redact.Redact, Now: a.o.Now,
-		Listed:   func(string) bool { return list.source != sourceFolder },
-		Sampling: func(server string) bool { return maySample(list, policy, server) },
+		Listed:   func(server string) bool { return a.servers.now().listed(server) },
+		Disabled: a.toolDisabled,
+		Sampling: sampling,
 		Sample:   chat.NewSampler(a.modelFor),
 		Model:    a.modelName,
 		OpenURL:  opener.Open,
@@ -137,21 +144,25 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a.servers = &servers{
 		list: list, host: a.host, journal: a.journal, tell: a.board.publish, expand: a.secrets.Expand, learn: redact.Learn, roots: roots,
-		limits: a.limits(), sampling: func(server string) bool { return maySample(list, policy, server) }, env: os.LookupEnv,
+		limits: a.limits(), sampling: sampling, env: os.LookupEnv,
 		ctx: run, stop: stop, entries: map[string]*serverEntry{}, slow: map[string]bool{}, told: map[string]string{},
-	}
-	if list.source == sourceFolder {
-		a.servers.reviewed = func(ctx context.Context, c config.Server) (reviewState, error) {
+		reviewed: func(ctx context.Context, c config.Server) (reviewState, error) {
+			if a.servers.now().listed(c.Name) {
+				return reviewedNow, nil
+			}
 			state, _, err := configReviewed(ctx, a.db, c)
 			return state, err
-		}
+		},
 	}
 	a.tellProblems(list)
 	a.engine = chat.New(chat.Options{
-		Store: a.db, Journal: a.journal, Bus: a.bus, Gate: a.gate, Now: a.o.Now, Redact: redact.Redact, System: a.settings.System,
+		Store: a.db, Journal: a.journal, Bus: a.bus, Gate: a.gate, Now: a.o.Now, Redact: redact.Redact, System: func() string { return a.settingsNow().System },
 		Model: a.modelFor, Connections: a.connections,
 	})
-	return a.engine.Recover(ctx, a.recovery)
+	if err := a.engine.Recover(ctx, a.recovery); err != nil {
+		return err
+	}
+	return a.emptyBin(ctx)
 }
 
 // Bus carries everything that happens.
@@ -168,11 +179,20 @@ func (a *App) Journal() *journal.Journal { return a.journal }
 func (a *App) Listen(on func(event.Event)) (cancel func()) {
 	cancel = a.bus.Subscribe(on)
 	a.mu.Lock()
+<<<<<<< HEAD
 	defer a.mu.Unlock()
 	for _, e := range a.early {
 		a.bus.Publish(e)
 	}
 	a.listened, a.early = true, nil
+=======
+	early := a.early
+	a.early = nil
+	a.mu.Unlock()
+	for _, e := range early {
+		a.bus.Publish(e)
+	}
+>>>>>>> desk
 	return cancel
 }
 
@@ -188,6 +208,7 @@ func (a *App) Close(ctx context.Context) error {
 	var errs []error
 	if a.engine != nil {
 		a.engine.Close()
+		errs = append(errs, a.closeDesk(ctx))
 	}
 	if a.servers != nil {
 		a.servers.close()
@@ -275,14 +296,14 @@ func (a *App) tellProblems(list serverList) {
 // matter; asked by a server that may not, the gate refuses and records it.
 func maySample(list serverList, p Policy, server string) bool {
 	c, _ := config.Find(list.servers, server)
-	return c.Sampling || p.Sampling != consent.Deny
+	return c.Sampling || p.Sampling != "" && p.Sampling != consent.Deny
 }
 
 // limits are those of servers whose entry sets none. A start time that is the default is
 // left to the host, which gives programs that download first longer.
 func (a *App) limits() limits {
 	l := limits{tool: a.toolTimeout()}
-	if s := a.settings.StartTimeout; s != config.DefaultSettings().StartTimeout {
+	if s := a.settingsNow().StartTimeout; s != config.DefaultSettings().StartTimeout {
 		l.start = s
 	}
 	return l
@@ -292,7 +313,13 @@ func (a *App) toolTimeout() time.Duration {
 	if a.o.ToolTimeout > 0 {
 		return a.o.ToolTimeout
 	}
-	return a.settings.ToolTimeout
+	return a.settingsNow().ToolTimeout
+}
+
+func (a *App) settingsNow() config.Settings {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.settings
 }
 
 // board holds back what servers say until the turn's first event has been published.

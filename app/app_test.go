@@ -154,12 +154,12 @@ func TestASlowServer(t *testing.T) {
 	slow := &serverEntry{config: config.Server{Name: "slow"}, done: make(chan struct{})}
 	s := &servers{list: serverList{servers: []config.Server{slow.config}}, tell: func(e event.Event) { told = append(told, e) },
 		entries: map[string]*serverEntry{"slow": slow}, slow: map[string]bool{}, told: map[string]string{}}
-	s.waitOnce(context.Background(), 10*time.Millisecond)
+	s.waitOnce(context.Background(), nil, 10*time.Millisecond)
 	if len(told) != 1 || told[0].(event.Notice).Kind != "server_slow" || told[0].(event.Notice).Server != "slow" {
 		t.Fatalf("told: %v", told)
 	}
 	start := time.Now()
-	s.waitOnce(context.Background(), time.Hour)
+	s.waitOnce(context.Background(), nil, time.Hour)
 	s.wait(context.Background(), time.Millisecond)
 	if time.Since(start) > time.Minute || len(told) != 1 {
 		t.Errorf("it was waited for, or told, again: %v", told)

@@ -39,16 +39,16 @@ func (a *App) maxRounds() int {
 	if a.o.MaxRounds > 0 {
 		return a.o.MaxRounds
 	}
-	return a.settings.MaxRounds
+	return a.settingsNow().MaxRounds
 }
 
-func (a *App) modelFor(ctx context.Context, _ string) (*llm.Client, string, error) {
-	return a.model.get(ctx)
+func (a *App) modelFor(ctx context.Context, conversation string) (*llm.Client, string, error) {
+	return a.model.get(ctx, a.chat(ctx, conversation))
 }
 
-// modelName is the model of this run; empty where there is none.
-func (a *App) modelName(ctx context.Context, _ string) string {
-	_, name, err := a.model.get(ctx)
+// modelName is the model of a conversation; empty where there is none.
+func (a *App) modelName(ctx context.Context, conversation string) string {
+	_, name, err := a.modelFor(ctx, conversation)
 	if err != nil {
 		return "" // whoever asks it then hears why
 	}
@@ -57,13 +57,15 @@ func (a *App) modelName(ctx context.Context, _ string) string {
 
 // connections are what a turn may use now. The first request of a run waits for servers
 // that are still starting; later ones take what has joined.
-func (a *App) connections(ctx context.Context, _ string) ([]*mcphost.Connection, error) {
+func (a *App) connections(ctx context.Context, conversation string) ([]*mcphost.Connection, error) {
 	a.board.release()
-	a.servers.waitOnce(ctx, serverWait)
+	settings := a.chat(ctx, conversation)
+	a.servers.startReviewedWith(ctx, settings.Roots)
+	a.servers.waitOnce(ctx, settings.Roots, serverWait)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	ready := a.servers.ready()
+	ready := slices.DeleteFunc(a.servers.readyWith(settings.Roots), func(c *mcphost.Connection) bool { return settings.without(c.Server()) })
 	for _, conn := range ready {
 		a.tellUnreviewed(ctx, conn)
 	}

@@ -41,7 +41,7 @@ const (
 // as a whole from being read is the error.
 func (a *App) Doctor(ctx context.Context, server string) ([]Diagnosis, error) {
 	a.board.release()
-	list := a.servers.list
+	list := a.servers.now()
 	if list.err != nil {
 		return nil, list.err
 	}
@@ -72,7 +72,7 @@ func (a *App) Doctor(ctx context.Context, server string) ([]Diagnosis, error) {
 }
 
 func (a *App) diagnose(ctx context.Context, d *Diagnosis) {
-	c, _ := config.Find(a.servers.list.servers, d.Server)
+	c, _ := config.Find(a.servers.now().servers, d.Server)
 	d.Checks = append(d.Checks, a.configCheck(c))
 	if c.Disabled {
 		d.OK, d.State = true, "disabled"
@@ -98,7 +98,7 @@ func (a *App) diagnose(ctx context.Context, d *Diagnosis) {
 }
 
 func (a *App) configCheck(c config.Server) Check {
-	for _, p := range a.servers.list.problems {
+	for _, p := range a.servers.now().problems {
 		if p.Server == c.Name {
 			return Check{checkConfig, true, "It is usable, but: " + p.Message, p.Hint}
 		}
@@ -106,7 +106,7 @@ func (a *App) configCheck(c config.Server) Check {
 	if c.Disabled {
 		return Check{checkConfig, true, "It is disabled.", "Remove \"disabled\" in the servers file to use it."}
 	}
-	where := a.servers.list.path
+	where := a.servers.now().path
 	if where == "" {
 		where = "this program (the built-in demo server)"
 	}
@@ -173,10 +173,10 @@ func (a *App) toolsCheck(conn *mcphost.Connection) Check {
 }
 
 func (a *App) reviewCheck(ctx context.Context, conn *mcphost.Connection) Check {
-	switch a.servers.list.source {
-	case sourceFile:
+	switch list := a.servers.now(); {
+	case list.source == sourceFile:
 		return Check{checkReview, true, "It counts as reviewed, because it stands in the file given for this run.", ""}
-	case sourceBuiltIn:
+	case list.listed(conn.Server()):
 		return Check{checkReview, true, "It is part of this program and counts as reviewed.", ""}
 	}
 	r, err := a.gate.Review(ctx, conn)

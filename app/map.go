@@ -32,11 +32,12 @@ func (s *servers) resolve(c config.Server) (mcphost.ServerConfig, error) {
 		Sampling: s.sampling == nil || s.sampling(c.Name),
 		Roots:    unique(slices.Concat(x.Roots, s.roots)),
 	}
+	limits := s.limitsNow()
 	if cfg.StartTimeout == 0 {
-		cfg.StartTimeout = s.limits.start
+		cfg.StartTimeout = limits.start
 	}
 	if cfg.ToolTimeout == 0 {
-		cfg.ToolTimeout = s.limits.tool
+		cfg.ToolTimeout = limits.tool
 	}
 	if cfg.Args, err = s.secretList(c.Name, x.Args); err != nil {
 		return cfg, err

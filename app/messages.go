@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"encoding/json"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 type Attachment = chat.Attachment
 
 // ChatMessage is one message of the branch that is shown, ready to be shown: a person's
-// message as typed, a model's answer cleaned. Answers of tools stand in Calls.
+// message as typed (show it through clean.Clean), a model's answer cleaned. Answers of tools stand in Calls.
 type ChatMessage struct {
 	ID        string
 	Seq       int64  // orders messages; Messages pages by it
@@ -66,33 +65,4 @@ type CallResult struct {
 	Erased     bool            // the texts went with their conversation
 	Frames     []Frame
 	Reason     string
-}
-
-// Messages gives the last limit messages of the branch that is shown which come before
-// the Seq before (0: the newest), in order. Limit 0 is 50. What was told as stored before
-// the call is among them.
-func (a *App) Messages(ctx context.Context, conversation string, before int64, limit int) ([]ChatMessage, error) {
-	return nil, errNotYet
-}
-
-// Message gives one message by its id, whichever branch it is in.
-func (a *App) Message(ctx context.Context, conversation, id string) (ChatMessage, error) {
-	return ChatMessage{}, errNotYet
-}
-
-// CallResult reads a call's result from the journal.
-func (a *App) CallResult(ctx context.Context, record int64) (CallResult, error) {
-	return CallResult{}, errNotYet
-}
-
-// Branches gives the messages that stand in a message's place, oldest first, itself
-// included.
-func (a *App) Branches(ctx context.Context, conversation, message string) ([]string, error) {
-	return nil, errNotYet
-}
-
-// SwitchBranch shows the branch that a message stands in, to its newest end. A turn that
-// runs goes on in its own branch.
-func (a *App) SwitchBranch(ctx context.Context, conversation, message string) error {
-	return errNotYet
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -14,41 +15,47 @@ import (
 // keyWait bounds reading the key from the keyring for one request.
 const keyWait = 5 * time.Second
 
-// model is the endpoint of this run: the flags', else the settings', else the demo
-// model, which is started with the first request.
+// model knows the endpoints: the flags', which then is the only one; else those that are
+// stored, and the demo model, which is started with the first request that needs it.
 type model struct {
-	endpoint llm.Endpoint
-	options  llm.Options
-	start    func(context.Context) (DemoModel, error) // nil: endpoint is complete
+	options llm.Options
+	fixed   *llm.Endpoint // given for this run
+	name    string        // a model given for this run, for whatever endpoint
+	start   func(context.Context) (DemoModel, error)
+	key     func(secret string) string // reads an endpoint's key
+	given   bool                       // the key was given for this run
 
-	mu     sync.Mutex
-	client *llm.Client
-	demo   DemoModel
+	mu      sync.Mutex
+	stored  storedEndpoints
+	clients map[llmClient]*llm.Client
+	demo    DemoModel
 }
 
-// configure decides which endpoint is used; it asks nobody.
-func (m *model) configure(a *App) error {
+// llmClient is what a client is made for.
+type llmClient struct {
+	baseURL, model, profile, keyName string
+	allowHTTP                        bool
+}
+
+// configure decides which endpoints there are; it asks nobody.
+func (m *model) configure(ctx context.Context, a *App) error {
 	m.options = llm.Options{Redact: a.secrets.Redactor().Redact, Now: a.o.Now}
-	s, o := a.settings, a.o.Endpoint
-	switch {
+	m.clients, m.key = map[llmClient]*llm.Client{}, a.storedKey
+	var err error
+	if m.stored, err = a.readEndpoints(ctx); err != nil {
+		return err
+	}
+	m.start = a.o.StartDemoModel
+	if m.start == nil {
+		m.start = func(context.Context) (DemoModel, error) { return nil, &Message{Key: "no_demo_model"} }
+	}
+	o := a.o.Endpoint
+	m.name = o.Model
+	switch _, chosen := m.stored.find(m.stored.Chosen); {
 	case o.BaseURL != "":
-		m.endpoint = llm.Endpoint{BaseURL: o.BaseURL, Model: o.Model}
-	case s.BaseURL != "":
-		m.endpoint = llm.Endpoint{BaseURL: s.BaseURL, Model: s.Model, Profile: s.Profile, AllowHTTP: s.AllowHTTP}
-		if o.Model != "" {
-			m.endpoint.Model = o.Model
-		}
-		if s.KeyName != "" {
-			m.endpoint.Key = func() string { return a.storedKey(s.KeyName) }
-		}
-	case o.Model != "":
+		m.fixed = &llm.Endpoint{BaseURL: o.BaseURL, Model: o.Model}
+	case o.Model != "" && !chosen:
 		return &Message{Key: "no_endpoint"}
-	default:
-		m.start = a.o.StartDemoModel
-		if m.start == nil {
-			m.start = func(context.Context) (DemoModel, error) { return nil, &Message{Key: "no_demo_model"} }
-		}
-		return nil
 	}
 	if o.KeyEnv == "" {
 		return nil
@@ -59,7 +66,10 @@ func (m *model) configure(a *App) error {
 		return nil
 	}
 	a.secrets.Redactor().Learn("endpoint key", key)
-	m.endpoint.Key = func() string { return key }
+	m.key, m.given = func(string) string { return key }, true
+	if m.fixed != nil {
+		m.fixed.Key = func() string { return key }
+	}
 	return nil
 }
 
@@ -76,34 +86,62 @@ func (a *App) storedKey(name string) string {
 	return key.Reveal()
 }
 
-// get returns the client, making it (and starting the demo model) with the first call.
-func (m *model) get(ctx context.Context) (*llm.Client, string, error) {
+// get returns the client for a conversation with these settings and the model's name,
+// making the client (and starting the demo model) where there is none yet.
+func (m *model) get(ctx context.Context, s ConversationSettings) (*llm.Client, string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.client != nil {
-		return m.client, m.endpoint.Model, nil
+	if m.fixed != nil {
+		e := *m.fixed
+		if s.Endpoint == FixedEndpoint && s.Model != "" {
+			e.Model = s.Model
+		}
+		return m.client(e, "")
 	}
-	if m.start != nil {
+	chosen, ok := m.stored.find(s.Endpoint)
+	if !ok && s.Endpoint != DemoEndpoint {
+		chosen, ok = m.stored.find(m.stored.Chosen)
+		if s.Endpoint != "" {
+			s.Model = "" // it was for an endpoint that is gone
+		}
+	}
+	if !ok {
+		return m.demoClient(ctx)
+	}
+	return m.client(chosen.endpoint(m, cmp.Or(m.name, s.Model, chosen.Model)), chosen.KeyName)
+}
+
+// client makes or finds the client for an endpoint. The caller holds m.mu.
+func (m *model) client(e llm.Endpoint, keyName string) (*llm.Client, string, error) {
+	id := llmClient{e.BaseURL, e.Model, e.Profile, keyName, e.AllowHTTP}
+	if c := m.clients[id]; c != nil {
+		return c, e.Model, nil
+	}
+	c, err := llm.New(e, m.options)
+	if err != nil {
+		return nil, "", err
+	}
+	m.clients[id] = c
+	return c, e.Model, nil
+}
+
+// demoClient starts the demo model where it does not run. The caller holds m.mu.
+func (m *model) demoClient(ctx context.Context) (*llm.Client, string, error) {
+	if m.demo == nil {
 		demo, err := m.start(ctx)
 		if err != nil {
 			return nil, "", err
 		}
 		m.demo = demo
-		m.endpoint = llm.Endpoint{BaseURL: demo.BaseURL(), Model: demo.Model(), Key: demo.Token}
 	}
-	client, err := llm.New(m.endpoint, m.options)
-	if err != nil {
-		return nil, "", err
-	}
-	m.client = client
-	return client, m.endpoint.Model, nil
+	return m.client(llm.Endpoint{BaseURL: m.demo.BaseURL(), Model: m.demo.Model(), Key: m.demo.Token}, "")
 }
 
 func (m *model) close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.client != nil {
-		m.client.Close()
+	for _, c := range m.clients {
+		c.Close()
 	}
 	if m.demo != nil {
 		return m.demo.Close()

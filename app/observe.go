@@ -12,6 +12,7 @@ import (
 // connections' goroutines and never waits.
 func (a *App) observe(o mcphost.Observation) {
 	a.gate.Observe(o)
+	a.noticeChange(o)
 	switch o := o.(type) {
 	case mcphost.StateChanged:
 		a.observeState(o)

@@ -97,11 +97,7 @@ func (a *App) Prompts(ctx context.Context) ([]Prompt, error) {
 			a.listFailed(conn, "prompts", err)
 		}
 		for _, p := range prompts {
-			o := Prompt{Name: p.Name, Title: clean.Clean(p.Title), Description: clean.Clean(p.Description), Arguments: []PromptArgument{}, Server: conn.Server()}
-			for _, g := range p.Arguments {
-				o.Arguments = append(o.Arguments, PromptArgument{g.Name, clean.Clean(g.Title), clean.Clean(g.Description), g.Required})
-			}
-			out = append(out, o)
+			out = append(out, shownPrompt(conn.Server(), p))
 		}
 	}
 	return out, ctx.Err()
@@ -117,21 +113,37 @@ func (a *App) Resources(ctx context.Context) ([]Resource, error) {
 			a.listFailed(conn, "resources", err)
 		}
 		for _, r := range resources {
-			o := Resource{URI: r.URI, Name: r.Name, Title: clean.Clean(r.Title), Description: clean.Clean(r.Description), MIMEType: r.MIMEType, Annotations: r.Annotations, Server: conn.Server()}
-			if r.Size >= 0 {
-				o.Size = &r.Size
-			}
-			out = append(out, o)
+			out = append(out, shownResource(conn.Server(), r))
 		}
 		templates, err := conn.Templates(ctx)
 		if err != nil {
 			a.listFailed(conn, "resource templates", err)
 		}
 		for _, t := range templates {
-			out = append(out, Resource{URITemplate: t.URITemplate, Name: t.Name, Title: clean.Clean(t.Title), Description: clean.Clean(t.Description), MIMEType: t.MIMEType, Annotations: t.Annotations, Server: conn.Server()})
+			out = append(out, shownTemplate(conn.Server(), t))
 		}
 	}
 	return out, ctx.Err()
+}
+
+func shownPrompt(server string, p mcphost.Prompt) Prompt {
+	o := Prompt{Name: p.Name, Title: clean.Clean(p.Title), Description: clean.Clean(p.Description), Arguments: []PromptArgument{}, Server: server}
+	for _, g := range p.Arguments {
+		o.Arguments = append(o.Arguments, PromptArgument{g.Name, clean.Clean(g.Title), clean.Clean(g.Description), g.Required})
+	}
+	return o
+}
+
+func shownResource(server string, r mcphost.Resource) Resource {
+	o := Resource{URI: r.URI, Name: r.Name, Title: clean.Clean(r.Title), Description: clean.Clean(r.Description), MIMEType: r.MIMEType, Annotations: r.Annotations, Server: server}
+	if r.Size >= 0 {
+		o.Size = &r.Size
+	}
+	return o
+}
+
+func shownTemplate(server string, t mcphost.Template) Resource {
+	return Resource{URITemplate: t.URITemplate, Name: t.Name, Title: clean.Clean(t.Title), Description: clean.Clean(t.Description), MIMEType: t.MIMEType, Annotations: t.Annotations, Server: server}
 }
 
 // everyReady starts all servers that were reviewed, waits for them and returns those that

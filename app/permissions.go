@@ -3,8 +3,24 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	"steward/app/chat"
+	"steward/app/clean"
+	"steward/app/config"
+	"steward/app/consent"
+	"steward/app/event"
+	"steward/app/journal"
+	"steward/mcphost"
+	"steward/storage"
 )
+
+// maxTried is how many records TryRule names.
+const maxTried = 200
 
 // Rule is a standing yes or no. Server and Tool empty mean any. Condition is empty, or
 // {"arguments": {"NAME": {"prefix": "…"} or {"equals": …}}}.
@@ -28,29 +44,230 @@ type Grant struct {
 	Suspended    bool // the tool or the server differs from what was granted
 }
 
+// permissionOf reads a tool's own rule: one that names it and asks nothing more.
+func permissionOf(rules []storage.Rule, server, tool string) (permission, rule string) {
+	for _, r := range rules {
+		if isOwn(r, server, tool) {
+			return r.Effect, r.ID
+		}
+	}
+	return PermissionAsk, ""
+}
+
+func isOwn(r storage.Rule, server, tool string) bool {
+	return r.Server == server && r.Tool == tool && server != "" && tool != "" && tool != "*" &&
+		(len(r.Condition) == 0 || string(r.Condition) == "null" || string(r.Condition) == "{}")
+}
+
 // SetPermission makes a tool ask, or sets a rule of its own that allows or denies it. Ask
 // takes back standing grants of the tool as well.
 func (a *App) SetPermission(ctx context.Context, server, tool, permission string) error {
-	return errNotYet
+	if permission != PermissionAsk && permission != PermissionAllow && permission != PermissionDeny {
+		return &Message{Key: "permission", Args: args("detail", "A tool can ask, be allowed or be denied, not "+reveal(permission)+".")}
+	}
+	if server == "" || tool == "" || server == "*" || tool == "*" {
+		return &Message{Key: "permission", Args: args("detail", "A permission names one server and one tool.")}
+	}
+	a.desk.saving.Lock()
+	defer a.desk.saving.Unlock()
+	rules, err := a.db.Rules(ctx)
+	if err != nil {
+		return err
+	}
+	rules = slices.DeleteFunc(rules, func(r storage.Rule) bool { return !isOwn(r, server, tool) })
+	if permission == PermissionAsk {
+		if err := a.revokeAll(ctx, server, tool); err != nil {
+			return err
+		}
+	}
+	if err := a.recordRule(ctx, "permission", storage.Rule{Effect: permission, Server: server, Tool: tool}); err != nil {
+		return err
+	}
+	err = a.db.Write(ctx, func(tx *storage.Tx) error {
+		keep := storage.Rule{ID: newRuleID(), Effect: permission, Server: server, Tool: tool, Created: a.clock()}
+		for i, r := range rules {
+			if i == 0 {
+				keep.ID, keep.Created = r.ID, r.Created
+			}
+			if i == 0 && permission != PermissionAsk {
+				continue
+			}
+			if err := tx.DeleteRule(r.ID); err != nil {
+				return err
+			}
+		}
+		if permission == PermissionAsk {
+			return nil
+		}
+		return tx.PutRule(keep)
+	})
+	if err != nil {
+		return fmt.Errorf("the permission could not be stored: %w", err)
+	}
+	a.bus.Publish(event.SettingsChanged{What: "rules"})
+	a.bus.Publish(event.ServersChanged{Server: server})
+	return nil
+}
+
+func newRuleID() string { return strings.Replace(chat.NewConversationID(), "c_", "r_", 1) }
+
+// recordRule records a change of what may run before it holds.
+func (a *App) recordRule(ctx context.Context, change string, r storage.Rule) error {
+	_, err := a.journal.Note(ctx, journal.Proposal{Kind: journal.KindSettings, Server: r.Server, Tool: r.Tool,
+		Detail: map[string]any{"change": change, "rule": r.ID, "effect": r.Effect, "condition": r.Condition}},
+		journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone})
+	if err != nil {
+		return fmt.Errorf("the rule was not changed because that could not be recorded: %w", err)
+	}
+	return nil
+}
+
+func (a *App) revokeAll(ctx context.Context, server, tool string) error {
+	grants, err := a.gate.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	for _, g := range grants {
+		if g.Server == server && g.Tool == tool {
+			if err := a.gate.Revoke(ctx, g.ID); err != nil {
+				return err
+			}
+			a.bus.Publish(event.SettingsChanged{What: "grants"})
+		}
+	}
+	return nil
 }
 
 // Rules lists all rules in the order they were made.
-func (a *App) Rules(ctx context.Context) ([]Rule, error) { return nil, errNotYet }
+func (a *App) Rules(ctx context.Context) ([]Rule, error) {
+	rules, err := a.db.Rules(ctx)
+	out := make([]Rule, 0, len(rules))
+	for _, r := range rules {
+		out = append(out, Rule(r))
+	}
+	return out, err
+}
 
 // SaveRule stores a rule, new (ID empty) or changed, and returns its id.
-func (a *App) SaveRule(ctx context.Context, r Rule) (id string, err error) { return "", errNotYet }
+func (a *App) SaveRule(ctx context.Context, r Rule) (id string, err error) {
+	if err := consent.CheckRule(storage.Rule(r)); err != nil {
+		return "", &Message{Key: "rule", Args: args("detail", err.Error()), Err: err}
+	}
+	a.desk.saving.Lock()
+	defer a.desk.saving.Unlock()
+	change := "rule changed"
+	if r.ID == "" {
+		change, r.ID, r.Created = "rule added", newRuleID(), a.clock()
+	} else {
+		rules, err := a.db.Rules(ctx)
+		if err != nil {
+			return "", err
+		}
+		i := slices.IndexFunc(rules, func(o storage.Rule) bool { return o.ID == r.ID })
+		if i < 0 {
+			return "", &Message{Key: "rule", Args: args("detail", "There is no rule with the id "+reveal(r.ID)+".")}
+		}
+		r.Created = rules[i].Created
+	}
+	if err := a.recordRule(ctx, change, storage.Rule(r)); err != nil {
+		return "", err
+	}
+	if err := a.db.Write(ctx, func(tx *storage.Tx) error { return tx.PutRule(storage.Rule(r)) }); err != nil {
+		return "", fmt.Errorf("the rule could not be stored: %w", err)
+	}
+	a.bus.Publish(event.SettingsChanged{What: "rules"})
+	return r.ID, nil
+}
 
 // DeleteRule removes a rule.
-func (a *App) DeleteRule(ctx context.Context, id string) error { return errNotYet }
+func (a *App) DeleteRule(ctx context.Context, id string) error {
+	a.desk.saving.Lock()
+	defer a.desk.saving.Unlock()
+	if err := a.recordRule(ctx, "rule removed", storage.Rule{ID: id}); err != nil {
+		return err
+	}
+	if err := a.db.Write(ctx, func(tx *storage.Tx) error { return tx.DeleteRule(id) }); err != nil {
+		return fmt.Errorf("the rule could not be removed: %w", err)
+	}
+	a.bus.Publish(event.SettingsChanged{What: "rules"})
+	return nil
+}
 
 // TryRule gives the records of calls since a time that a rule would have decided, newest
 // first, at most 200, and how many there were.
 func (a *App) TryRule(ctx context.Context, r Rule, since time.Time) (records []int64, total int, err error) {
-	return nil, 0, errNotYet
+	if err := consent.CheckRule(storage.Rule(r)); err != nil {
+		return nil, 0, &Message{Key: "rule", Args: args("detail", err.Error()), Err: err}
+	}
+	f := journal.Filter{Kind: string(journal.KindCall), Since: since, Limit: 1000, Server: exact(r.Server), Tool: exact(r.Tool)}
+	for {
+		page, err := a.journal.List(ctx, f)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, rec := range page {
+			if !consent.RuleCovers(storage.Rule(r), rec) {
+				continue
+			}
+			if total++; len(records) < maxTried {
+				records = append(records, rec.Record)
+			}
+		}
+		if len(page) < f.Limit {
+			return records, total, nil
+		}
+		f.After = page[len(page)-1].Record
+	}
+}
+
+// exact is a rule's pattern as a filter: any is no filter.
+func exact(pattern string) string {
+	if pattern == "*" {
+		return ""
+	}
+	return pattern
 }
 
 // Grants lists the standing grants that have not been revoked, newest first.
-func (a *App) Grants(ctx context.Context) ([]Grant, error) { return nil, errNotYet }
+func (a *App) Grants(ctx context.Context) ([]Grant, error) {
+	grants, err := a.gate.Grants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Grant, 0, len(grants))
+	for _, g := range slices.Backward(grants) {
+		shown := Grant{ID: g.ID, Server: g.Server, Tool: g.Tool, Conversation: g.Conversation, Created: g.Created, Suspended: a.suspended(g)}
+		if g.Conversation != "" {
+			c, err := a.db.Conversation(ctx, g.Conversation)
+			if err != nil && !errors.Is(err, storage.ErrNotFound) {
+				return nil, err
+			}
+			shown.Title = clean.Line(c.Title, maxTitle)
+		}
+		out = append(out, shown)
+	}
+	return out, nil
+}
+
+// suspended says that a grant does not fit what it was given for any more, as far as that
+// can be told without starting the server.
+func (a *App) suspended(g storage.Grant) bool {
+	c, ok := config.Find(a.servers.now().servers, g.Server)
+	if !ok || c.Hash() != g.ServerHash {
+		return true
+	}
+	conn := a.servers.entry(g.Server).started()
+	if conn == nil || conn.State() != mcphost.StateReady {
+		return false
+	}
+	return !slices.ContainsFunc(conn.Tools(), func(t mcphost.Tool) bool { return t.Name == g.Tool && t.Definition == g.Definition })
+}
 
 // Revoke ends a grant; it applies from the next call on.
-func (a *App) Revoke(ctx context.Context, id string) error { return errNotYet }
+func (a *App) Revoke(ctx context.Context, id string) error {
+	err := a.gate.Revoke(ctx, id)
+	if err == nil {
+		a.bus.Publish(event.SettingsChanged{What: "grants"})
+	}
+	return err
+}

@@ -237,7 +237,7 @@ func (r *Reader) grants(ctx context.Context) (map[string]int, error) {
 }
 
 func (r *Reader) reviewed(ctx context.Context, c config.Server, row *ServerRow) error {
-	if r.list.source != sourceFolder {
+	if r.list.listed(c.Name) {
 		row.Reviewed = true
 		return nil
 	}

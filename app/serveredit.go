@@ -1,6 +1,20 @@
 package app
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"steward/app/clean"
+	"steward/app/config"
+	"steward/app/event"
+	"steward/app/secrets"
+)
 
 // Import is what a pasted text or another program's file holds. Nothing of it has been
 // added or started.
@@ -15,38 +29,194 @@ type ImportPlace struct {
 	Path    string
 }
 
+// withoutSecrets is an entry as it may be shown and edited: what looks like a secret stands
+// as the place it would be moved to.
+func withoutSecrets(c config.Server) ServerEntry { return config.WithoutSecrets(c) }
+
 // AddServer writes a new server into the data folder's list. Values that look like secrets
 // go to the secrets, and ${secret:NAME} stands in their place. It is not started: review
 // it first. The error says what is wrong with the entry, or that the name is taken.
-func (a *App) AddServer(ctx context.Context, e ServerEntry) error { return errNotYet }
+func (a *App) AddServer(ctx context.Context, e ServerEntry) error {
+	return a.writeServer(ctx, "", e)
+}
 
 // EditServer writes a changed entry in place of the one called name; comments and fields
 // that Steward does not know stay in the file. Running connections with other settings
 // are ended, and what waits for a decision on them is withdrawn. What would be started
 // differently must be reviewed again.
-func (a *App) EditServer(ctx context.Context, name string, e ServerEntry) error { return errNotYet }
+func (a *App) EditServer(ctx context.Context, name string, e ServerEntry) error {
+	return a.writeServer(ctx, name, e)
+}
+
+func (a *App) writeServer(ctx context.Context, name string, e ServerEntry) error {
+	if usable, problems := CheckServer(e); !usable {
+		return &Message{Key: "server_entry", Args: args("server", reveal(e.Name), "detail", strings.Join(problems, " "))}
+	}
+	what := "server changed"
+	if name == "" {
+		what = "server added"
+	}
+	return a.editServers(ctx, what, e.Name, func(data []byte) ([]byte, error) {
+		if _, err := config.PutServer(data, name, e); err != nil { // before a secret is moved
+			return nil, err
+		}
+		e = a.restored(name, e)
+		moved, err := config.MoveSecrets(e, func(suggested, value string) (string, error) { return a.keepSecret(ctx, suggested, value) })
+		if err != nil {
+			return nil, fmt.Errorf("a secret in the settings could not be kept, so nothing was written: %w", err)
+		}
+		return config.PutServer(data, name, moved)
+	})
+}
+
+// restored puts back what [App.Server] had left out of an entry that a person then edited:
+// a secret that still stands in the file itself. It is moved with the others.
+func (a *App) restored(name string, e ServerEntry) ServerEntry {
+	before, ok := config.Find(a.servers.now().servers, name)
+	if name == "" || !ok {
+		return e
+	}
+	was := map[string]string{}                                                    // by the place it was shown as
+	_, _ = config.MoveSecrets(before, func(label, value string) (string, error) { // it never fails
+		was["${secret:"+label+"}"] = value
+		return label, nil
+	})
+	put := func(v string) string {
+		for place, value := range was {
+			v = strings.ReplaceAll(v, place, value)
+		}
+		return v
+	}
+	e.Env, e.Headers, e.Args = maps.Clone(e.Env), maps.Clone(e.Headers), slices.Clone(e.Args)
+	for k, v := range e.Env {
+		e.Env[k] = put(v)
+	}
+	for k, v := range e.Headers {
+		e.Headers[k] = put(v)
+	}
+	for i, v := range e.Args {
+		e.Args[i] = put(v)
+	}
+	e.URL = put(e.URL)
+	return e
+}
+
+// keepSecret stores a value under a name of its own, or finds it there.
+func (a *App) keepSecret(ctx context.Context, suggested, value string) (string, error) {
+	suggested = strings.Map(func(r rune) rune {
+		if strings.ContainsRune("{}$#", r) || !unicode.IsGraphic(r) {
+			return '_'
+		}
+		return r
+	}, clean.Line(suggested, 80))
+	for n := 1; ; n++ {
+		name := suggested
+		if n > 1 {
+			name = fmt.Sprintf("%s-%d", suggested, n)
+		}
+		old, err := a.secrets.Get(ctx, name)
+		switch {
+		case err == nil && old.Reveal() == value:
+			return name, nil
+		case err == nil && n < 100:
+			continue
+		case err != nil && !errors.Is(err, secrets.ErrNotFound):
+			return "", err
+		}
+		err = a.secrets.Set(ctx, name, secrets.NewSecret(value))
+		if err == nil {
+			a.bus.Publish(event.SettingsChanged{What: "secrets"})
+		}
+		return name, err
+	}
+}
 
 // RemoveServer takes a server out of the list and ends it. What was reviewed of it is
 // forgotten; its records stay.
-func (a *App) RemoveServer(ctx context.Context, name string) error { return errNotYet }
+func (a *App) RemoveServer(ctx context.Context, name string) error {
+	err := a.editServers(ctx, "server removed", name, func(data []byte) ([]byte, error) { return config.RemoveServer(data, name) })
+	if err != nil {
+		return err
+	}
+	if err := a.gate.Forget(ctx, name); err != nil {
+		return err
+	}
+	return a.changeTools(ctx, name, func(t *toolChoices) {
+		delete(t.Off, name)
+		delete(t.ReadOnly, name)
+		delete(t.Twice, name)
+	})
+}
 
-// EnableServer switches a server on or off.
-func (a *App) EnableServer(ctx context.Context, name string, on bool) error { return errNotYet }
+// EnableServer switches a server on or off. One that is switched on and was reviewed is
+// started.
+func (a *App) EnableServer(ctx context.Context, name string, on bool) error {
+	list := a.servers.now()
+	c, ok := config.Find(list.servers, name)
+	if !ok {
+		return a.servers.unknown(name)
+	}
+	c.Disabled = !on
+	what := "server switched off"
+	if on {
+		what = "server switched on"
+	}
+	err := a.editServers(ctx, what, name, func(data []byte) ([]byte, error) { return config.PutServer(data, name, c) })
+	if err == nil && on {
+		a.servers.startReviewed(ctx, name)
+	}
+	return err
+}
+
+// editServers changes the data folder's file and takes it over. Where there was none, the
+// demo server is written into it, so that it does not vanish with the first server of the
+// person's own.
+func (a *App) editServers(ctx context.Context, what, name string, edit func([]byte) ([]byte, error)) error {
+	a.desk.saving.Lock()
+	list := a.servers.now()
+	if list.source == sourceFile {
+		a.desk.saving.Unlock()
+		return &Message{Key: "servers_fixed", Args: args("file", list.path, "detail", "The servers of this run stand in "+list.path+", which was given at the start; change them there, and start Steward again.")}
+	}
+	err := config.EditFile(filepath.Join(a.dir, serversName), func(data []byte) (out []byte, err error) {
+		if list.source == sourceBuiltIn {
+			if data, err = config.PutServer(data, "", list.builtIn); err != nil {
+				return nil, err
+			}
+		}
+		return edit(data)
+	})
+	a.desk.saving.Unlock()
+	if err != nil {
+		return &Message{Key: "server_entry", Args: args("server", reveal(name), "detail", clean.Clean(err.Error())), Err: err}
+	}
+	noted := a.noteSettings(ctx, map[string]any{"change": what, "server": name})
+	return errors.Join(a.ReloadServers(ctx), noted)
+}
 
 // ReloadServers reads the servers file again, after somebody changed it outside.
-func (a *App) ReloadServers(ctx context.Context) error { return errNotYet }
-
-// ParseImport reads servers from a text in the form of Claude Desktop, VS Code or any
-// mcpServers file, from a single entry, or from a piece of such a file. It touches
-// nothing.
-func ParseImport(data []byte) (Import, error) { return Import{}, errNotYet }
-
-// ImportPlaces lists the files of other programs that are there.
-func ImportPlaces() []ImportPlace { return nil }
-
-// ReadImport is [ParseImport] for a file.
-func ReadImport(path string) (Import, error) { return Import{}, errNotYet }
+func (a *App) ReloadServers(ctx context.Context) error {
+	list, err := readServers(a.o, a.dir)
+	if err != nil {
+		return err
+	}
+	ran, err := a.servers.replace(ctx, list)
+	for _, name := range ran {
+		a.servers.startReviewed(ctx, name)
+	}
+	a.bus.Publish(event.ServersChanged{})
+	if err != nil {
+		return fmt.Errorf("not every server that was changed could be ended in time: %w", err)
+	}
+	return list.err
+}
 
 // CheckServer says what is wrong with an entry, in sentences; an entry that can be used may
 // have warnings.
-func CheckServer(e ServerEntry) (usable bool, problems []string) { return false, nil }
+func CheckServer(e ServerEntry) (usable bool, problems []string) {
+	usable, found := config.CheckServer(e)
+	for _, p := range found {
+		problems = append(problems, clean.Clean(strings.TrimSpace(p.Message+" "+p.Hint)))
+	}
+	return usable, problems
+}

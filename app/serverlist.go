@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"encoding/json"
 	"time"
 
@@ -102,53 +101,3 @@ type Frame struct {
 	Bytes     []byte
 	Length    int64 // in bytes, where Bytes is cut
 }
-
-// Servers lists what is configured, in the file's order, with what cannot be used. It
-// starts nothing and waits for no server; what it does not know yet (counts, latency) is
-// found out meanwhile and told as a ServersChanged event.
-func (a *App) Servers(ctx context.Context) ([]ServerStatus, error) { return nil, errNotYet }
-
-// Server gives all about one server. What the server must be asked for is asked if it
-// runs, within ctx; what fails stands in OfferError. It is not started.
-func (a *App) Server(ctx context.Context, name string) (ServerDetail, error) {
-	return ServerDetail{}, errNotYet
-}
-
-// ServerLog gives the newest lines of a server's log, oldest first; of one that has ended,
-// too.
-func (a *App) ServerLog(name string) []LogLine { return nil }
-
-// ServerStderr gives what is kept of the program's standard error, cleaned.
-func (a *App) ServerStderr(name string) string { return "" }
-
-// ServerFrames gives the newest messages on the wire, oldest first.
-func (a *App) ServerFrames(name string) []Frame { return nil }
-
-// StartServer starts a server that was reviewed and waits for it, within ctx.
-func (a *App) StartServer(ctx context.Context, name string) error { return errNotYet }
-
-// RestartServer ends a server's connections and starts it again; calls in flight end as
-// unknown. It waits for the start, within ctx.
-func (a *App) RestartServer(ctx context.Context, name string) error { return errNotYet }
-
-// StopServer ends a server's connections; it starts again when it is needed.
-func (a *App) StopServer(ctx context.Context, name string) error { return errNotYet }
-
-// SetToolEnabled switches a tool on or off for every conversation that says nothing else.
-func (a *App) SetToolEnabled(ctx context.Context, server, tool string, on bool) error {
-	return errNotYet
-}
-
-// SetToolReadOnly marks a tool, as it is defined now, as one that changes nothing.
-func (a *App) SetToolReadOnly(ctx context.Context, server, tool string, on bool) error {
-	return errNotYet
-}
-
-// SetToolTwice makes approvals of a tool ask for its name to be typed, or no longer.
-func (a *App) SetToolTwice(ctx context.Context, server, tool string, on bool) error {
-	return errNotYet
-}
-
-// ToolTwice says whether an approval of this tool asks for its name to be typed. It
-// answers at once.
-func (a *App) ToolTwice(server, tool string) bool { return false }

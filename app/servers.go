@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +22,9 @@ import (
 // are slower join in a later round.
 const serverWait = 15 * time.Second
 
+// serversName is the list of servers in the data folder.
+const serversName = "servers.json"
+
 // Where a list of servers comes from.
 const (
 	sourceFile    = "file"     // named for this run, counted as reviewed
@@ -34,7 +38,22 @@ type serverList struct {
 	path     string // the file it was read from; "" for the built-in one
 	servers  []config.Server
 	problems []config.Problem
-	err      error // the file cannot be read as a whole
+	err      error         // the file cannot be read as a whole
+	builtIn  config.Server // the demo server; no name where there is none
+}
+
+// listed says whether a server counts as reviewed as it is first seen: it stands in a file
+// given for this run, or it is the demo server, which is this program.
+func (l serverList) listed(name string) bool {
+	if l.source != sourceFolder {
+		return true
+	}
+	c, ok := config.Find(l.servers, name)
+	return ok && l.isBuiltIn(c)
+}
+
+func (l serverList) isBuiltIn(c config.Server) bool {
+	return l.builtIn.Name != "" && c.Name == l.builtIn.Name && c.Hash() == l.builtIn.Hash()
 }
 
 // readServers finds the list. A folder's file that cannot be read is kept as an error
@@ -50,7 +69,10 @@ func readServers(o Options, dir string) (serverList, error) {
 		l.servers, l.problems, err = config.ReadServers(path)
 		return l, err
 	}
-	l := serverList{source: sourceFolder, path: filepath.Join(dir, "servers.json")}
+	l := serverList{source: sourceFolder, path: filepath.Join(dir, serversName)}
+	if len(o.DemoServer) > 0 {
+		l.builtIn = config.Server{Name: DemoServerName, Transport: config.Stdio, Command: o.DemoServer[0], Args: o.DemoServer[1:], Sampling: true}
+	}
 	l.servers, l.problems, l.err = config.ReadServers(l.path)
 	if !errors.Is(l.err, fs.ErrNotExist) {
 		return l, nil
@@ -59,8 +81,7 @@ func readServers(o Options, dir string) (serverList, error) {
 	if len(o.DemoServer) == 0 {
 		return l, nil
 	}
-	demo := config.Server{Name: DemoServerName, Transport: config.Stdio, Command: o.DemoServer[0], Args: o.DemoServer[1:], Sampling: true}
-	return serverList{source: sourceBuiltIn, servers: []config.Server{demo}}, nil
+	return serverList{source: sourceBuiltIn, servers: []config.Server{l.builtIn}, builtIn: l.builtIn}, nil
 }
 
 // servers starts what is configured and knows what became of it. Its goroutines belong
@@ -87,9 +108,9 @@ type servers struct {
 
 	mu      sync.Mutex
 	entries map[string]*serverEntry
-	slow    map[string]bool   // told as slow already
-	told    map[string]string // the review each server was last told about
-	waited  bool              // a turn has waited for the start already
+	slow    map[string]bool          // told as slow already
+	told    map[string]string        // the review each server was last told about
+	waited  map[string]chan struct{} // by set of folders: closed when a turn has waited for the start
 }
 
 type limits struct{ start, tool time.Duration }
@@ -97,6 +118,9 @@ type limits struct{ start, tool time.Duration }
 // serverEntry is one server's start: done is closed when it is over.
 type serverEntry struct {
 	config config.Server
+	roots  []string // shared by a conversation, beside those of the server and of the run
+	since  time.Time
+	given  []string // all folders of the connection; guarded by servers.mu
 	done   chan struct{}
 	conn   *mcphost.Connection
 	err    error
@@ -115,7 +139,11 @@ const (
 // reviewed as they are configured now. A program that nobody has looked at is not run
 // because somebody asked a model something; it is told instead. It may be called again.
 func (s *servers) startReviewed(ctx context.Context, names ...string) {
-	for _, c := range s.list.servers {
+	s.startReviewedWith(ctx, nil, names...)
+}
+
+func (s *servers) startReviewedWith(ctx context.Context, roots []string, names ...string) {
+	for _, c := range s.now().servers {
 		if c.Disabled || !named(names, c.Name) {
 			continue
 		}
@@ -125,7 +153,7 @@ func (s *servers) startReviewed(ctx context.Context, names ...string) {
 			}
 			continue
 		}
-		s.start(c.Name)
+		s.startWith(roots, c.Name)
 	}
 }
 
@@ -153,15 +181,18 @@ func (s *servers) mayStart(ctx context.Context, c config.Server) error {
 // start begins to start the named servers, or all that are not disabled, reviewed or not:
 // for what a person has asked by name, and for looking at servers. It returns at once and
 // may be called again.
-func (s *servers) start(names ...string) {
+func (s *servers) start(names ...string) { s.startWith(nil, names...) }
+
+func (s *servers) startWith(roots []string, names ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.list.servers {
-		if c.Disabled || s.entries[c.Name] != nil || !named(names, c.Name) {
+		key := entryKey(c.Name, roots)
+		if c.Disabled || s.entries[key] != nil || !named(names, c.Name) || s.ctx.Err() != nil {
 			continue
 		}
-		e := &serverEntry{config: c, done: make(chan struct{})}
-		s.entries[c.Name] = e
+		e := &serverEntry{config: c, roots: roots, since: time.Now(), done: make(chan struct{})}
+		s.entries[key] = e
 		s.wg.Add(1)
 		go s.connect(e)
 	}
@@ -180,11 +211,23 @@ func (s *servers) connect(e *serverEntry) {
 	defer s.wg.Done()
 	defer close(e.done)
 	cfg, err := s.resolve(e.config)
+	cfg.Roots = unique(slices.Concat(cfg.Roots, e.roots))
+	s.mu.Lock()
+	e.given = cfg.Roots
+	wanted := s.entries[entryKey(e.config.Name, e.roots)] == e
+	s.mu.Unlock()
+	if !wanted {
+		err = mcphost.ErrClosed
+	}
 	if err == nil {
 		e.conn, err = s.host.Connect(s.ctx, cfg)
 	}
 	e.err = err
 	if s.ctx.Err() != nil {
+		return
+	}
+	if s.dropped(e) {
+		s.abandon(e)
 		return
 	}
 	if err != nil {
@@ -200,7 +243,8 @@ func (s *servers) connect(e *serverEntry) {
 // record notes a start and how it went, so that the journal says what ran beside the
 // calls that went to it.
 func (s *servers) record(e *serverEntry, cfg mcphost.ServerConfig) {
-	detail := startDetail{Source: s.list.source, File: s.list.path, Transport: e.config.Transport, Command: e.config.Command, Args: e.config.Args, URL: e.config.URL, Roots: cfg.Roots}
+	list := s.now()
+	detail := startDetail{Source: list.source, File: list.path, Transport: e.config.Transport, Command: e.config.Command, Args: e.config.Args, URL: e.config.URL, Roots: cfg.Roots}
 	out := journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone}
 	if e.err != nil {
 		out = journal.Outcome{Outcome: journal.Unknown, Effect: journal.EffectUnknown, Reason: e.err.Error()}
@@ -232,9 +276,13 @@ type startDetail struct {
 // wait returns when no server is starting any more, or after limit. Servers that are
 // still starting then are told once.
 func (s *servers) wait(ctx context.Context, limit time.Duration) {
+	s.waitFor(ctx, s.all(), limit)
+}
+
+func (s *servers) waitFor(ctx context.Context, entries []*serverEntry, limit time.Duration) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
-	for _, e := range s.all() {
+	for _, e := range entries {
 		select {
 		case <-e.done:
 			continue
@@ -245,20 +293,35 @@ func (s *servers) wait(ctx context.Context, limit time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
-			s.tellSlow(limit)
+			s.tellSlow(entries, limit)
 			return
 		}
 	}
 }
 
-// waitOnce waits in the first call only, so that a slow server holds up one request.
-func (s *servers) waitOnce(ctx context.Context, limit time.Duration) {
+// waitOnce waits once for each set of folders, and again when servers were ended since, so
+// that a slow server holds up one request. Those who come meanwhile wait as well.
+func (s *servers) waitOnce(ctx context.Context, roots []string, limit time.Duration) {
+	key := entryKey("", roots)
 	s.mu.Lock()
-	first := !s.waited
-	s.waited = true
+	over := s.waited[key]
+	first := over == nil
+	if first {
+		if s.waited == nil {
+			s.waited = map[string]chan struct{}{}
+		}
+		over = make(chan struct{})
+		s.waited[key] = over
+	}
 	s.mu.Unlock()
 	if first {
-		s.wait(ctx, limit)
+		defer close(over)
+		s.waitFor(ctx, s.allWith(roots), limit)
+		return
+	}
+	select {
+	case <-over:
+	case <-ctx.Done():
 	}
 }
 
@@ -273,8 +336,8 @@ func (s *servers) firstTime(server, state string) bool {
 	return true
 }
 
-func (s *servers) tellSlow(limit time.Duration) {
-	for _, e := range s.all() {
+func (s *servers) tellSlow(entries []*serverEntry, limit time.Duration) {
+	for _, e := range entries {
 		select {
 		case <-e.done:
 			continue
@@ -292,12 +355,14 @@ func (s *servers) tellSlow(limit time.Duration) {
 }
 
 // all returns the entries in the list's order.
-func (s *servers) all() []*serverEntry {
+func (s *servers) all() []*serverEntry { return s.allWith(nil) }
+
+func (s *servers) allWith(roots []string) []*serverEntry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []*serverEntry
 	for _, c := range s.list.servers {
-		if e := s.entries[c.Name]; e != nil {
+		if e := s.entries[entryKey(c.Name, roots)]; e != nil {
 			out = append(out, e)
 		}
 	}
@@ -305,9 +370,11 @@ func (s *servers) all() []*serverEntry {
 }
 
 // ready returns the connections that can be used now, in the list's order.
-func (s *servers) ready() []*mcphost.Connection {
+func (s *servers) ready() []*mcphost.Connection { return s.readyWith(nil) }
+
+func (s *servers) readyWith(roots []string) []*mcphost.Connection {
 	var out []*mcphost.Connection
-	for _, e := range s.all() {
+	for _, e := range s.allWith(roots) {
 		select {
 		case <-e.done:
 			if e.err == nil && e.conn.State() == mcphost.StateReady {
@@ -321,28 +388,39 @@ func (s *servers) ready() []*mcphost.Connection {
 
 // oneReviewed is one for a server that is to be used, not looked at.
 func (s *servers) oneReviewed(ctx context.Context, name string) (*mcphost.Connection, error) {
-	if c, ok := config.Find(s.list.servers, name); ok && !c.Disabled {
+	return s.oneReviewedWith(ctx, nil, name)
+}
+
+func (s *servers) oneReviewedWith(ctx context.Context, roots []string, name string) (*mcphost.Connection, error) {
+	if c, ok := config.Find(s.now().servers, name); ok && !c.Disabled {
 		if err := s.mayStart(ctx, c); err != nil {
 			return nil, err
 		}
 	}
-	return s.one(ctx, name)
+	return s.oneWith(ctx, roots, name)
 }
 
 // one starts a server, reviewed or not, and waits for it, for as long as its own start may
 // take. The error says what is wrong or which names there are.
 func (s *servers) one(ctx context.Context, name string) (*mcphost.Connection, error) {
-	c, ok := config.Find(s.list.servers, name)
+	return s.oneWith(ctx, nil, name)
+}
+
+func (s *servers) oneWith(ctx context.Context, roots []string, name string) (*mcphost.Connection, error) {
+	c, ok := config.Find(s.now().servers, name)
 	if !ok {
 		return nil, s.unknown(name)
 	}
 	if c.Disabled {
 		return nil, &Message{Key: "server_disabled", Args: args("server", name)}
 	}
-	s.start(name)
+	s.startWith(roots, name)
 	s.mu.Lock()
-	e := s.entries[name]
+	e := s.entries[entryKey(name, roots)]
 	s.mu.Unlock()
+	if e == nil { // removed or switched off just now, or the program ends
+		return nil, s.unknown(name)
+	}
 	select {
 	case <-e.done:
 		return e.conn, e.err
@@ -353,19 +431,20 @@ func (s *servers) one(ctx context.Context, name string) (*mcphost.Connection, er
 
 // unknown says that there is no such server, why, and what there is.
 func (s *servers) unknown(name string) error {
-	if s.list.err != nil {
-		return s.list.err
+	list := s.now()
+	if list.err != nil {
+		return list.err
 	}
-	for _, p := range s.list.problems {
+	for _, p := range list.problems {
 		if p.Server == name {
 			return &Message{Key: "server_unusable", Args: args("server", name, "detail", p.String())}
 		}
 	}
-	if len(s.list.servers) == 0 {
-		return &Message{Key: "no_servers", Args: args("server", name, "file", s.list.path)}
+	if len(list.servers) == 0 {
+		return &Message{Key: "no_servers", Args: args("server", name, "file", list.path)}
 	}
-	names := make([]string, len(s.list.servers))
-	for i, c := range s.list.servers {
+	names := make([]string, len(list.servers))
+	for i, c := range list.servers {
 		names[i] = c.Name
 	}
 	return &Message{Key: "server_unknown", Args: args("server", name, "servers", strings.Join(names, ", "))}

@@ -1,6 +1,14 @@
 package app
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"steward/app/chat"
+	"steward/app/event"
+	"steward/storage"
+)
 
 // Draft is what a person sends.
 type Draft struct {
@@ -13,30 +21,95 @@ type Draft struct {
 // Send stores what the person said at the end of the branch that is shown and begins a
 // turn; any number of conversations may have one at a time, and within one conversation a
 // turn that still runs is ended first. ctx bounds the beginning alone.
-func (a *App) Send(ctx context.Context, d Draft) (*Turn, error) { return nil, errNotYet }
+func (a *App) Send(ctx context.Context, d Draft) (*Turn, error) {
+	t := a.turn(d.Conversation)
+	t.Text, t.Attach = d.Text, d.Attach
+	for _, path := range d.Files {
+		f, err := chat.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		t.Attach = append(t.Attach[:len(t.Attach):len(t.Attach)], f)
+	}
+	return a.engine.Send(ctx, t)
+}
+
+// turn is a turn with this run's limits.
+func (a *App) turn(conversation string) chat.Turn {
+	return chat.Turn{Conversation: conversation, MaxRounds: a.maxRounds(), ToolTimeout: a.o.ToolTimeout}
+}
 
 // Stop stops the turn of a conversation, if one runs, and what it has called. It returns
 // at once; the turn's end is an event.
-func (a *App) Stop(conversation string) {}
+func (a *App) Stop(conversation string) {
+	if r := a.engine.Running(conversation); r != nil {
+		r.Stop()
+	}
+}
 
 // StopCall stops one running or waiting call, made by a turn or by hand, and nothing else.
 // It returns at once. False: no such call is under way.
-func (a *App) StopCall(id string) bool { return false }
+func (a *App) StopCall(id string) bool { return a.gate.Stop(id) }
 
 // StopAll stops every turn, every call and every server. Servers start again when they are
 // needed. It returns when the servers have ended, or with ctx; at most about three seconds.
-func (a *App) StopAll(ctx context.Context) error { return errNotYet }
+func (a *App) StopAll(ctx context.Context) error {
+	a.engine.StopAll()
+	a.gate.StopAll()
+	err := a.servers.drop(ctx, func(string, []string) bool { return true })
+	a.bus.Publish(event.ServersChanged{})
+	if err != nil {
+		return fmt.Errorf("not every server could be stopped in time: %w", err)
+	}
+	return nil
+}
 
 // Regenerate asks the model once more for its last answer, as a branch of its own.
 func (a *App) Regenerate(ctx context.Context, conversation string) (*Turn, error) {
-	return nil, errNotYet
+	c, err := a.stored(ctx, conversation)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := a.tree(ctx, conversation)
+	if err != nil {
+		return nil, err
+	}
+	path := tree.Path(tree.Leaf(chat.ReadMeta(c).Branch))
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i].Role == storage.RoleUser {
+			t := a.turn(conversation)
+			t.Again = path[i].ID
+			return a.engine.Send(ctx, t)
+		}
+	}
+	return nil, &Message{Key: "nothing_to_repeat", Args: args("detail", "There is no message in this conversation that the model could answer again.")}
 }
 
 // EditAndBranch sends a changed version of a person's message, as a branch of its own that
 // begins where that message stands. Its attachments are sent again.
 func (a *App) EditAndBranch(ctx context.Context, conversation, message, text string) (*Turn, error) {
-	return nil, errNotYet
+	if _, err := a.stored(ctx, conversation); err != nil {
+		return nil, err
+	}
+	tree, err := a.tree(ctx, conversation)
+	if err != nil {
+		return nil, err
+	}
+	m, err := a.db.Message(ctx, message)
+	if err != nil || m.Conversation != conversation || m.Role != storage.RoleUser {
+		return nil, errors.Join(noMessage(message), unlessMissing(err))
+	}
+	t := a.turn(conversation)
+	t.Text, t.Attach, t.Parent = text, chat.Attachments(m), tree.Parent(message)
+	return a.engine.Send(ctx, t)
 }
 
-// Working names the conversations that a turn runs in.
-func (a *App) Working() []string { return nil }
+func unlessMissing(err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Working names the conversations that a turn runs in, in no order.
+func (a *App) Working() []string { return a.engine.Working() }

@@ -178,3 +178,24 @@ func ended(messages []storage.Message) string {
 	}
 	return Root
 }
+
+// NewConversationID makes the id of a conversation; none is made twice.
+func NewConversationID() string { return newID("c_") }
+
+// Copy makes messages for another conversation of those of a branch, under ids of their
+// own; the calls in them keep theirs, and so their records.
+func Copy(path []storage.Message, conversation string) []storage.Message {
+	out := make([]storage.Message, len(path))
+	before := Root
+	for i, m := range path {
+		m.ID, m.Conversation, m.Parent, m.Seq = newID("m_"), conversation, "", 0
+		if m.State == storage.StateStreaming {
+			m.State = storage.StateInterrupted // the copy does not grow
+		}
+		if m.Role != storage.RoleTool {
+			m.Parent, before = before, m.ID
+		}
+		out[i] = m
+	}
+	return out
+}

@@ -47,8 +47,9 @@ type Options struct {
 	Connections func(ctx context.Context, conversation string) ([]*mcphost.Connection, error)
 	// Redact replaces known secrets in text from outside; nil keeps it.
 	Redact func(string) string
-	// System is put before the built-in system prompt; usually empty.
-	System string
+	// System gives what is put before the built-in system prompt, usually nothing; nil
+	// is nothing. It is asked for every request.
+	System func() string
 	Now    func() time.Time
 }
 
@@ -73,6 +74,9 @@ func New(o Options) *Engine {
 	}
 	if o.Connections == nil {
 		o.Connections = func(context.Context, string) ([]*mcphost.Connection, error) { return nil, nil }
+	}
+	if o.System == nil {
+		o.System = func() string { return "" }
 	}
 	return &Engine{o: o, running: map[string]*Running{}, tight: map[string]bool{}}
 }

@@ -45,8 +45,8 @@ func (t *turn) offers() (offers, string, error) {
 	}
 	o := offers{by: map[string]offer{}}
 	system := systemPrompt
-	if t.e.o.System != "" {
-		system = t.e.o.System + "\n\n" + system
+	if own := t.e.o.System(); own != "" {
+		system = own + "\n\n" + system
 	}
 	for _, conn := range conns {
 		if conn.State() != mcphost.StateReady {
@@ -265,7 +265,7 @@ func (t *turn) resultRow(p *pending) storage.Message {
 	if p.refusal == "" {
 		o := p.outcome
 		m.Text = o.Text
-		meta.Record, meta.Outcome, meta.Effect = o.Record, o.Outcome, o.Effect
+		meta.Record, meta.Outcome, meta.Effect, meta.Reason = o.Record, o.Outcome, o.Effect, o.Reason
 		if o.Call.Arguments() != p.call.Arguments() {
 			meta.Edited = o.Call.Arguments()
 		}

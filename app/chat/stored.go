@@ -39,6 +39,7 @@ type storedMeta struct {
 	Record      int64         `json:"record,omitempty"`      // tool
 	Outcome     string        `json:"outcome,omitempty"`     // tool
 	Effect      string        `json:"effect,omitempty"`      // tool
+	Reason      string        `json:"reason,omitempty"`      // tool
 	Edited      string        `json:"edited,omitempty"`      // tool: the arguments the person put in place
 	Error       string        `json:"error,omitempty"`       // assistant
 }

@@ -1,6 +1,6 @@
 // Package config reads what the person has written down: the settings, and
 // the list of MCP servers in the mcpServers form that other hosts share. It
-// starts nothing, changes no file, and turns every fault into a sentence that
+// starts nothing, changes no file but through EditFile, and turns every fault into a sentence that
 // names the place and what to do.
 package config
 

@@ -104,8 +104,9 @@ type run struct {
 	server string                  // fixed, so that others may read it
 	conn   *mcphost.Connection
 	lim    Limits
-	unstop func()        // of the edited call
-	look   chan struct{} // something changed at the server: look again
+	unstop func()          // of the edited call
+	last   *event.Progress // of the server; guarded by Gate.mu
+	look   chan struct{}   // something changed at the server: look again
 
 	entry   *journal.Entry
 	decided decision
@@ -346,10 +347,10 @@ func (r *run) allowed(d decision) (Outcome, error) {
 // send spends the receipt in the one function that sends.
 func (r *run) send(exact []byte, receipt *journal.Receipt) (Outcome, error) {
 	g := r.g
+	r.started = g.o.Now() // before others can read it
 	g.enter(r)
 	defer g.leave(r)
 	g.expectLate(r.call.ID(), r.entry)
-	r.started = g.o.Now()
 	res, err := send.Tool(r.ctx, send.Call{
 		Conn: r.conn, Owner: r.call.ID(), Tool: r.call.Tool(), Definition: r.call.Definition(), Arguments: exact,
 		Timeout: r.lim.Timeout, Max: r.lim.Max,
@@ -363,9 +364,9 @@ func (r *run) send(exact []byte, receipt *journal.Receipt) (Outcome, error) {
 		Sent:    func() { r.entry.Sent() },
 		Attempt: r.entry.Attempt,
 		Progress: func(done, total float64, message string) {
-			g.o.Bus.Publish(event.Progress{
-				Conversation: r.call.Conversation(), Call: r.call.ID(), Progress: done, Total: total, Message: g.line(message),
-			})
+			p := event.Progress{Conversation: r.call.Conversation(), Call: r.call.ID(), Progress: done, Total: total, Message: g.line(message)}
+			g.progressed(r, p)
+			g.o.Bus.Publish(p)
 		},
 	})
 	if err != nil {

@@ -1,0 +1,254 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"steward/app/clean"
+	"steward/app/config"
+	"steward/mcphost"
+)
+
+// Servers lists what is configured, in the file's order, with what cannot be used. It
+// starts nothing and waits for no server; what it does not know yet (counts, latency) is
+// found out meanwhile and told as a ServersChanged event.
+func (a *App) Servers(ctx context.Context) ([]ServerStatus, error) {
+	a.board.release()
+	list := a.servers.now()
+	out := []ServerStatus{}
+	for _, c := range list.servers {
+		s, err := a.status(ctx, list, c)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	for _, p := range list.problems {
+		if _, usable := config.Find(list.servers, p.Server); !usable && !slices.ContainsFunc(out, func(s ServerStatus) bool { return s.Name == p.Server }) {
+			out = append(out, unusable(list, p.Server))
+		}
+	}
+	return out, list.err
+}
+
+func unusable(list serverList, name string) ServerStatus {
+	s := ServerStatus{Name: name, State: ServerUnusable, Tools: -1, Prompts: -1, Resources: -1, Templates: -1, Editable: list.source != sourceFile, Problems: problemsOf(list, name)}
+	s.Error = strings.Join(s.Problems, "\n")
+	return s
+}
+
+func problemsOf(list serverList, name string) []string {
+	var out []string
+	for _, p := range list.problems {
+		if p.Server == name {
+			out = append(out, clean.Clean(strings.TrimSpace(p.Message+" "+p.Hint)))
+		}
+	}
+	return out
+}
+
+// status puts together what is known of one server without asking it.
+func (a *App) status(ctx context.Context, list serverList, c config.Server) (ServerStatus, error) {
+	s := ServerStatus{
+		Name: c.Name, Transport: c.Transport, Enabled: !c.Disabled, Sampling: c.Sampling, State: ServerIdle,
+		Tools: -1, Prompts: -1, Resources: -1, Templates: -1,
+		Editable: list.source != sourceFile, BuiltIn: list.isBuiltIn(c), Problems: problemsOf(list, c.Name),
+	}
+	s.Address = commandLine(c)
+	if c.Command == "" {
+		s.Address = reveal(masked(c)(c.URL))
+	}
+	state := reviewedNow
+	if !list.listed(c.Name) {
+		var err error
+		if state, _, err = configReviewed(ctx, a.db, c); err != nil {
+			return s, err
+		}
+	}
+	s.Reviewed = state == reviewedNow
+	e := a.servers.entry(c.Name)
+	switch {
+	case c.Disabled:
+		s.State = ServerDisabled
+	case e != nil:
+		a.running(&s, e)
+	case !s.Reviewed:
+		s.State = ServerUnreviewed
+	}
+	return s, nil
+}
+
+// running fills in how a server that was started stands.
+func (a *App) running(s *ServerStatus, e *serverEntry) {
+	s.Since = e.since
+	select {
+	case <-e.done:
+	default:
+		s.State = string(mcphost.StateStarting)
+		return
+	}
+	if e.err != nil {
+		s.fail(e.err)
+		return
+	}
+	conn := e.conn
+	info := conn.Info()
+	s.State, s.Protocol = string(conn.State()), clean.Line(conn.Protocol(), 40)
+	s.Title = strings.TrimSpace(a.line(cmpOr(info.Title, info.Name)) + " " + a.line(info.Version))
+	if err := conn.Err(); err != nil {
+		s.fail(err)
+	}
+	s.Tools = len(conn.Tools())
+	if s.State != string(mcphost.StateReady) {
+		return
+	}
+	if k, ok := a.facts(s.Name, conn); ok {
+		s.Prompts, s.Resources, s.Templates, s.Pending, s.Latency = k.prompts, k.resources, k.templates, k.pending, k.latency
+	}
+}
+
+func cmpOr(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// fail words why a server does not run.
+func (s *ServerStatus) fail(err error) {
+	s.State, s.Error = string(mcphost.StateFailed), clean.Clean(err.Error())
+	var start *mcphost.StartError
+	if errors.As(err, &start) {
+		s.Error, s.Hint = clean.Clean(start.Message), clean.Clean(start.Hint)
+		if start.Exited {
+			s.Error += fmt.Sprintf(" It ended with status %d.", start.ExitCode)
+		}
+	}
+}
+
+// Server gives all about one server. What the server must be asked for is asked if it
+// runs, within ctx; what fails stands in OfferError. It is not started.
+func (a *App) Server(ctx context.Context, name string) (ServerDetail, error) {
+	a.board.release()
+	list := a.servers.now()
+	c, ok := config.Find(list.servers, name)
+	if !ok {
+		if len(problemsOf(list, name)) == 0 {
+			return ServerDetail{}, a.servers.unknown(name)
+		}
+		return ServerDetail{ServerStatus: unusable(list, name)}, nil
+	}
+	s, err := a.status(ctx, list, c)
+	if err != nil {
+		return ServerDetail{}, err
+	}
+	d := ServerDetail{ServerStatus: s, Entry: withoutSecrets(c), Log: a.ServerLog(name), Stderr: a.ServerStderr(name), Frames: a.ServerFrames(name)}
+	e := a.servers.entry(name)
+	d.Doctor = a.doctorOf(list, c, e)
+	conn := e.started()
+	if conn == nil || conn.State() != mcphost.StateReady {
+		return d, nil
+	}
+	d.Instructions = clean.Clean(a.secrets.Redactor().Redact(conn.Info().Instructions))
+	if d.ServerTools, err = a.serverTools(ctx, conn); err != nil {
+		return d, err
+	}
+	d.ServerOffers = a.offersOf(ctx, conn)
+	if d.OfferError == "" {
+		d.Prompts, d.Resources, d.Templates = len(d.PromptList), len(d.ResourceList), len(d.TemplateList)
+	}
+	for _, p := range conn.Problems() {
+		d.Problems = append(d.Problems, a.line(p.Item+": "+p.Message))
+	}
+	return d, nil
+}
+
+// doctorOf says what is known of a server without starting or asking it.
+func (a *App) doctorOf(list serverList, c config.Server, e *serverEntry) []Check {
+	checks := []Check{a.configCheck(c)}
+	if e == nil {
+		return checks
+	}
+	select {
+	case <-e.done:
+	default:
+		return checks
+	}
+	if e.err != nil {
+		return append(checks, startChecks(c, e.err)...)
+	}
+	if err := e.conn.Err(); err != nil {
+		return append(checks, startChecks(c, err)...)
+	}
+	info := e.conn.Info()
+	return append(checks,
+		Check{checkProgram, true, found(c), ""}, Check{checkStart, true, "It started and answers.", ""},
+		Check{checkProtocol, true, fmt.Sprintf("It speaks protocol %s and calls itself %s %s.", a.line(e.conn.Protocol()), a.line(info.Name), a.line(info.Version)), ""},
+		a.toolsCheck(e.conn))
+}
+
+// offersOf asks a server for what it offers beside its tools.
+func (a *App) offersOf(ctx context.Context, conn *mcphost.Connection) ServerOffers {
+	o := ServerOffers{PromptList: []Prompt{}, ResourceList: []Resource{}, TemplateList: []Resource{}}
+	var failed []string
+	fail := func(what string, err error) {
+		if err != nil {
+			failed = append(failed, fmt.Sprintf("The %s cannot be listed: %s", what, a.line(err.Error())))
+		}
+	}
+	prompts, err := conn.Prompts(ctx)
+	fail("prompts", err)
+	for _, p := range prompts {
+		o.PromptList = append(o.PromptList, shownPrompt(conn.Server(), p))
+	}
+	resources, err := conn.Resources(ctx)
+	fail("resources", err)
+	for _, r := range resources {
+		o.ResourceList = append(o.ResourceList, shownResource(conn.Server(), r))
+	}
+	templates, err := conn.Templates(ctx)
+	fail("resource templates", err)
+	for _, t := range templates {
+		o.TemplateList = append(o.TemplateList, shownTemplate(conn.Server(), t))
+	}
+	o.OfferError = strings.Join(failed, "\n")
+	return o
+}
+
+// serverTools lists a server's tools with what the person has set for each.
+func (a *App) serverTools(ctx context.Context, conn *mcphost.Connection) ([]ServerTool, error) {
+	name := conn.Server()
+	states, err := a.gate.ToolStates(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := a.db.Rules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	grants, err := a.Grants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := []ServerTool{}
+	for _, t := range conn.Tools() {
+		s := ServerTool{State: states[t.Name], Claims: a.gate.Claims(t), Output: t.OutputSchema}
+		a.desk.mu.Lock()
+		s.SwitchedOn = !a.desk.tools.Off[name][t.Name]
+		s.Twice = a.desk.tools.Twice[name][t.Name]
+		s.ReadOnly = t.Definition != "" && a.desk.tools.ReadOnly[name][t.Name] == t.Definition
+		a.desk.mu.Unlock()
+		s.Tool = offeredTool(name, t, s.State == "same" && s.SwitchedOn && !t.AppOnly)
+		s.Permission, s.Rule = permissionOf(rules, name, t.Name)
+		for _, g := range grants {
+			if g.Server == name && g.Tool == t.Name {
+				s.Grants = append(s.Grants, g)
+			}
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
