@@ -43,12 +43,11 @@ type App struct {
 	model   model
 	workDir string
 
-	mu       sync.Mutex // guards settings and early
 	desk     desk
 	recovery journal.Recovery
 	board    board
 
-	mu       sync.Mutex
+	mu       sync.Mutex    // guards settings, listened and early
 	listened bool          // somebody listens
 	early    []event.Event // what happened before that
 }
@@ -179,20 +178,11 @@ func (a *App) Journal() *journal.Journal { return a.journal }
 func (a *App) Listen(on func(event.Event)) (cancel func()) {
 	cancel = a.bus.Subscribe(on)
 	a.mu.Lock()
-<<<<<<< HEAD
 	defer a.mu.Unlock()
 	for _, e := range a.early {
 		a.bus.Publish(e)
 	}
 	a.listened, a.early = true, nil
-=======
-	early := a.early
-	a.early = nil
-	a.mu.Unlock()
-	for _, e := range early {
-		a.bus.Publish(e)
-	}
->>>>>>> desk
 	return cancel
 }
 

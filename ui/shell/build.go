@@ -16,27 +16,38 @@ import (
 // build puts the window together around the opened program.
 func (s *Shell) build() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	size := preference(ctx, s.app, preferSize, "")
-	side := preference(ctx, s.app, preferSide, "")
-	last := preference(ctx, s.app, preferPlace, "")
-	cancel()
-	s.hub = newHub(fromApp{s.app}, s.dispatcher.Do, s.runner.Go, s.after, s.around)
+	defer cancel()
+	was := memory{
+		size:  preference(ctx, s.app, preferSize, ""),
+		side:  preference(ctx, s.app, preferSide, ""),
+		place: preference(ctx, s.app, preferPlace, ""),
+	}
+	s.keep = s.app.SetPreference
+	s.assemble(fromApp{s.app}, was)
+	s.hub.listen(s.app.Listen)
+}
+
+// memory is what the window remembers from the last time.
+type memory struct{ size, side, place string }
+
+// assemble makes the parts, fills the window and opens the place that was open last.
+func (s *Shell) assemble(from source, was memory) {
+	s.hub = newHub(from, s.dispatcher.Do, s.runner.Go, s.after, s.around)
 	s.side = newSideBar(s)
 	s.commands.own = s.own()
 	s.side.complete()
 	s.banner = newBanner(s.showItem)
 	s.frame = newFrame(s.side, s.banner)
-	s.frame.icons = side == "icons"
+	s.frame.icons = was.side == "icons"
 	s.notifier = &notifier{send: s.fyne.SendNotification, after: s.after, now: time.Now, front: true}
-	life := s.fyne.Lifecycle()
-	life.SetOnEnteredForeground(func() { s.notifier.inFront(true) })
-	life.SetOnExitedForeground(func() { s.notifier.inFront(false) })
-	c := s.window.Canvas()
-	c.SetOnTypedKey(s.typedKey)
+	if life := s.fyne.Lifecycle(); life != nil {
+		life.SetOnEnteredForeground(func() { s.notifier.inFront(true) })
+		life.SetOnExitedForeground(func() { s.notifier.inFront(false) })
+	}
+	s.window.Canvas().SetOnTypedKey(s.typedKey)
 	s.window.SetContent(container.NewStack(s.frame, s.layer.Object()))
-	s.window.Resize(parseSize(size))
-	s.hub.listen(s.app.Listen)
-	s.start(last)
+	s.window.Resize(parseSize(was.size))
+	s.start(was.place)
 }
 
 // around brings what lies around the places up to date with the hub.

@@ -19,6 +19,7 @@ const (
 	wideEnough  float32 = 900 // narrower windows show the side bar as icons
 	leastWidth  float32 = 560
 	leastHeight float32 = 400
+	mostSide    float32 = 16000
 )
 
 var startSize = fyne.NewSize(1280, 800)
@@ -67,7 +68,7 @@ func (f *frame) remembered() string {
 func parseSize(s string) fyne.Size {
 	var size fyne.Size
 	if n, err := fmt.Sscanf(s, "%fx%f", &size.Width, &size.Height); n != 2 || err != nil ||
-		size.Width < leastWidth || size.Height < leastHeight || size.Width > 16000 || size.Height > 16000 {
+		!(size.Width >= leastWidth && size.Width <= mostSide && size.Height >= leastHeight && size.Height <= mostSide) {
 		return startSize
 	}
 	return size

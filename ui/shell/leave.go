@@ -42,6 +42,9 @@ func (s *Shell) stop() {
 		return
 	}
 	s.layer.Close()
+	if s.frame != nil && s.frame.remembered() != "" {
+		s.unsaved[preferSize] = s.frame.remembered()
+	}
 	if p := s.places[s.current]; p != nil {
 		p.Hidden()
 	}
@@ -63,11 +66,7 @@ func (s *Shell) finish() {
 		if s.hub != nil {
 			s.hub.close()
 		}
-		if s.frame != nil {
-			if err := s.app.SetPreference(ctx, preferSize, s.frame.remembered()); err != nil {
-				s.leftErr = err
-			}
-		}
+		s.leftErr = s.store(ctx, s.unsaved)
 		if !s.runner.Close(ctx) {
 			s.leftErr = errors.Join(s.leftErr, errors.New("work in the background did not end in time and was left"))
 		}

@@ -81,7 +81,7 @@ func (s *Shell) start(last string) {
 
 // shortcut runs a command by its keys. Escape first closes what lies over the places.
 func (s *Shell) shortcut(keys fyne.Shortcut) bool {
-	if s.app == nil || s.dispatcher.isClosed() {
+	if s.hub == nil || s.dispatcher.isClosed() {
 		return false
 	}
 	if c, ok := keys.(*desktop.CustomShortcut); ok && c.KeyName == fyne.KeyEscape && c.Modifier == 0 && s.layer.Escape() {

@@ -24,7 +24,11 @@ func (s *Shell) showProblem(err error) {
 	head.SetTextSize(theme.TextSize + 4)
 	what := text.NewView(words())
 	what.SetText(language.Message(err), text.Run{})
-	what.OnShortcut = func(k fyne.Shortcut) { s.window.Canvas().(fyne.Shortcutable).TypedShortcut(k) }
+	what.OnShortcut = func(k fyne.Shortcut) {
+		if c, ok := s.window.Canvas().(fyne.Shortcutable); ok {
+			c.TypedShortcut(k)
+		}
+	}
 	what.OnKey = func(e *fyne.KeyEvent) { s.closeOn(e) }
 	todo := text.NewLabel(hint, text.Run{Color: theme.Dim}, text.Wrap)
 	button := widget.NewButton(lang.X("common.close", "Close"), s.leave)

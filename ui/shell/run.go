@@ -161,7 +161,7 @@ func show(look appearance, program *opening, errOut io.Writer) (err error) {
 				return
 			}
 			if !started {
-				err = fmt.Errorf("%w: %v", ErrNoDisplay, problem) // the toolkit panics where a display cannot be used
+				err = ErrNoDisplay // the toolkit panics where a display cannot be used
 				return
 			}
 			err = fmt.Errorf("the window failed and was closed: %v", problem)

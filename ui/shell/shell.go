@@ -2,8 +2,10 @@ package shell
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -51,6 +53,10 @@ type Shell struct {
 	arguments map[string]string
 	current   string
 
+	keep    func(ctx context.Context, key, value string) error // stores a choice
+	unsaved map[string]string                                  // choices still to be stored
+	saving  bool
+
 	failed  error // what kept the program from being opened
 	leaving sync.Once
 	left    chan struct{} // closed when everything is given back
@@ -60,7 +66,7 @@ type Shell struct {
 func newShell(fa fyne.App, w fyne.Window, errOut io.Writer) *Shell {
 	s := &Shell{
 		fyne: fa, window: w, errOut: errOut, places: map[string]place.Place{}, arguments: map[string]string{},
-		commands: &registry{}, known: map[string]bool{}, left: make(chan struct{}), makers: makers(),
+		commands: &registry{}, known: map[string]bool{}, unsaved: map[string]string{}, left: make(chan struct{}), makers: makers(),
 	}
 	s.dispatcher = NewDispatcher(fyne.Do, s.broken)
 	s.runner = NewRunner(func(problem any) { // the stack is that of the goroutine that failed
@@ -147,14 +153,46 @@ func (s *Shell) background(work func(ctx context.Context) error, then func()) {
 	})
 }
 
-// remember stores a choice of the window's own. What cannot be stored is told once the person has something to lose by
-// it: here it is only how the window looks.
+// remember keeps a choice of the window's own for the next start. Choices are stored a moment later, one after the
+// other: the last one counts. What is still to be stored when the window closes is stored then.
 func (s *Shell) remember(key, value string) {
+	s.unsaved[key] = value
+	if s.saving {
+		return
+	}
+	s.saving = true
+	s.after(settle, s.save)
+}
+
+// save stores what is unsaved, and begins again where more came meanwhile.
+func (s *Shell) save() {
+	batch := maps.Clone(s.unsaved)
 	s.runner.Go(func(ctx context.Context) {
-		if err := s.app.SetPreference(ctx, key, value); err != nil && ctx.Err() == nil {
-			s.dispatcher.Do(func() { s.fail(err) })
-		}
+		err := s.store(ctx, batch)
+		s.dispatcher.Do(func() {
+			s.saving = false
+			for key, value := range batch {
+				if s.unsaved[key] == value {
+					delete(s.unsaved, key)
+				}
+			}
+			if err != nil {
+				s.fail(err)
+			} else if len(s.unsaved) > 0 {
+				s.saving = true
+				s.save()
+			}
+		})
 	})
+}
+
+// store writes choices. Any goroutine.
+func (s *Shell) store(ctx context.Context, choices map[string]string) error {
+	var errs []error
+	for key, value := range choices {
+		errs = append(errs, s.keep(ctx, key, value))
+	}
+	return errors.Join(errs...)
 }
 
 // deps is what every place gets.

@@ -133,6 +133,7 @@ func (b *sideBar) update(t topic) {
 		b.rows = b.arrange(h)
 		b.chats.Reset()
 		b.markChosen()
+		canvas.Refresh(b.s.frame.sideGround) // has the window painted: rows that come do not do that by themselves
 		if busy := len(h.working) > 0; busy != b.stop.Visible() {
 			if busy {
 				b.stop.Show()

@@ -141,7 +141,7 @@ func (c *chatRowRenderer) Refresh() {
 
 func (c *chatRowRenderer) Layout(size fyne.Size) {
 	r := c.r
-	left, right := sideInset+float32(rowPadding), size.Width-sideInset-rowPadding
+	left, right := sideInset+float32(rowPadding), size.Width-rowPadding // the list keeps room for its scroll bar
 	if r.row.heading != "" {
 		left = sideInset + 1.5*theme.Step
 		height := r.words.MinSize().Height
