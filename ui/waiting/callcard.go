@@ -74,7 +74,7 @@ func (b *callBody) buildViews() {
 	b.count = text.NewLabel("", text.Run{}, text.Whole)
 	b.count.SetTextSize(theme.CaptionSize)
 	n := len(c.item.Presentation.Rows)
-	b.count.SetText(lang.X("approval.arguments", "{{.count}} arguments", map[string]any{"count": n}), text.Run{Color: theme.Dim})
+	b.count.SetText(lang.X("approval.arguments", "Arguments: {{.count}}", map[string]any{"count": n}), text.Run{Color: theme.Dim})
 	b.fields = newBox(theme.CodeGround)
 	b.json = newBox(theme.CodeGround)
 	b.entry = c.entry(form.NewMultiLine(6))

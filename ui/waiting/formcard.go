@@ -211,7 +211,7 @@ func (b *formBody) update(now bool) {
 	if b.form != nil {
 		if n := len(b.form.Problems()); n > 0 {
 			invalid = true
-			words = lang.X("elicitation.missing", "{{.count}} answers are missing or need another look.", map[string]any{"count": n})
+			words = lang.X("elicitation.missing", "Answers missing or to be mended: {{.count}}", map[string]any{"count": n})
 		}
 	}
 	b.accept.set(!now || b.problem != nil || invalid, false)
