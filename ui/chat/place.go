@@ -15,6 +15,7 @@ import (
 	"steward/ui/language"
 	"steward/ui/list"
 	"steward/ui/place"
+	"steward/ui/waiting"
 )
 
 // pageOfMessages is how many messages are read at once; scrolling to the top reads as many more.
@@ -69,7 +70,9 @@ func New(d place.Deps) *Place {
 		d: d, now: time.Now, pool: code.NewPool(d.Do), state: newPresenter(), opened: map[string]bool{}, runs: map[string]time.Time{},
 		objects: map[*column]string{}, drafts: map[string]draft{},
 	}
-	p.card = p.pointer
+	p.card = func(item consent.Item, resized func()) itemCard {
+		return waiting.NewCard(item, waiting.Deps{Deps: d, Resized: func(*waiting.Card) { resized() }})
+	}
 	p.offers = newOffers(p)
 	p.list = list.New(list.Source{
 		Len: func() int { return len(p.state.rows) }, Build: p.build, Update: p.update, Released: p.released,

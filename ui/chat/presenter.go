@@ -43,6 +43,7 @@ const (
 	rowActions                  // what can be done with the last answer
 	rowThinking                 // the model has said nothing yet
 	rowNotice                   // something to know
+	rowTop                      // room above all
 )
 
 // row is one line of the conversation.
@@ -152,8 +153,10 @@ func (p *presenter) store(m app.ChatMessage) {
 		m.Text, m.Reasoning = at.Text, at.Reasoning
 	}
 	for i := range m.Calls { // what was heard of a call is newer than a reading that has no outcome
-		if old := at.call(m.Calls[i].ID); old != nil && m.Calls[i].State != callDone && later(old.State, m.Calls[i].State) {
-			m.Calls[i] = *old
+		for _, o := range p.messages {
+			if old := o.call(m.Calls[i].ID); old != nil && m.Calls[i].State != callDone && later(old.State, m.Calls[i].State) {
+				m.Calls[i] = *old
+			}
 		}
 	}
 	for _, c := range at.Calls {
@@ -167,9 +170,33 @@ func (p *presenter) store(m app.ChatMessage) {
 	} else if p.current == at {
 		p.current = nil
 	}
+	p.claim(at)
 	p.touchMessage(at)
 	p.moved = true
 }
+
+// claim takes the calls of a stored answer away from the one that stood in for it while it had no name.
+func (p *presenter) claim(m *message) {
+	if m.Role != roleAssistant {
+		return
+	}
+	p.messages = slices.DeleteFunc(p.messages, func(o *message) bool {
+		if o == m || o.Role != roleAssistant {
+			return false
+		}
+		o.Calls = slices.DeleteFunc(o.Calls, func(c app.CallState) bool { return m.call(c.ID) != nil })
+		if o.ID != nameless || len(o.Calls) > 0 {
+			return false
+		}
+		if p.current == o {
+			p.current = nil
+		}
+		return true
+	})
+}
+
+// nameless is the id of an answer that was not announced.
+const nameless = "live"
 
 func later(a, b string) bool {
 	order := []string{callWaiting, callRunning, callDone}
@@ -328,7 +355,7 @@ func (p *presenter) started(e event.MessageStarted) {
 // streamTo is the answer that pieces belong to; one without a name where none was announced.
 func (p *presenter) streamTo() *message {
 	if p.current == nil {
-		p.started(event.MessageStarted{Conversation: p.conversation, ID: "live"})
+		p.started(event.MessageStarted{Conversation: p.conversation, ID: nameless})
 	}
 	if p.current == nil { // it is named already and complete: a piece that came late
 		p.current = &message{}
@@ -383,12 +410,8 @@ func (p *presenter) called(e event.Call) {
 		return
 	}
 	m := p.current
-	if m == nil {
-		for i := len(p.messages) - 1; i >= 0 && m == nil; i-- {
-			if p.messages[i].Role == roleAssistant {
-				m = p.messages[i]
-			}
-		}
+	if n := len(p.messages); m == nil && n > 0 && p.messages[n-1].Role == roleAssistant {
+		m = p.messages[n-1]
 	}
 	if m == nil {
 		m = p.streamTo()

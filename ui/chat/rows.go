@@ -9,7 +9,7 @@ import (
 
 var kindNames = map[rowKind]string{
 	rowUser: "user:", rowReasoning: "reasoning:", rowAnswer: "answer:", rowCall: "call:", rowItem: "item:",
-	rowEnding: "ending:", rowActions: "actions:", rowThinking: "thinking:", rowNotice: "notice:",
+	rowEnding: "ending:", rowActions: "actions:", rowThinking: "thinking:", rowNotice: "notice:", rowTop: "top:",
 }
 
 func keyOf(kind rowKind, id string) string { return kindNames[kind] + id }
@@ -92,6 +92,9 @@ func (p *presenter) arrange() []row {
 	out = append(out, p.notices...)
 	if p.silent() {
 		out = append(out, row{kind: rowThinking, key: keyOf(rowThinking, "")})
+	}
+	if len(out) > 0 {
+		out = append([]row{{kind: rowTop, key: keyOf(rowTop, "")}}, out...)
 	}
 	return out
 }

@@ -156,6 +156,9 @@ func (b *toolBody) resultContent() []fyne.CanvasObject {
 	}
 	var out []fyne.CanvasObject
 	for _, c := range content {
+		if c.Type == "text" && len(structured) > 0 && code.Pretty(c.Text) == code.Pretty(string(structured)) {
+			continue // servers repeat structured content as text for hosts that know nothing else
+		}
 		out = append(out, b.part(c)...)
 	}
 	if len(structured) > 0 && string(structured) != "null" {
