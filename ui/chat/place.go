@@ -51,6 +51,8 @@ type Place struct {
 	fresh    *chip
 	offers   *offers
 	ticking  bool
+	awaiting bool // the head is read again soon
+	asked    int  // how often it was, for this conversation
 
 	// What a conversation without a name is to become; read in the background when it gets one.
 	wantTemporary atomic.Bool
@@ -146,7 +148,7 @@ func (p *Place) open(id string) {
 	p.loading++
 	p.state.load(id, nil, nil, false)
 	p.known, p.settings = app.Conversation{ID: id}, app.ConversationSettings{}
-	p.more, p.paging = false, false
+	p.more, p.paging, p.asked = false, false, 0
 	p.wantTemporary.Store(false)
 	p.wantSettings.Store(nil)
 	p.fresh.Hide()
