@@ -78,6 +78,7 @@ type presenter struct {
 	touched map[string]bool // keys of rows that show something else now
 	moved   bool            // rows may have come or gone
 	current *message        // what streams
+	end     *message        // how the last turn ended, where that was not well: a turn can end between two answers
 }
 
 // changes are what one round did to the rows.
@@ -92,19 +93,15 @@ func newPresenter() *presenter { return &presenter{touched: map[string]bool{}} }
 
 // load shows a conversation as it was read.
 func (p *presenter) load(conversation string, messages []app.ChatMessage, items []consent.Item, working bool) {
-	*p = presenter{conversation: conversation, working: working, rows: p.rows, notices: p.noticesOf(conversation), touched: map[string]bool{}, moved: true}
+	notices, end := p.notices, p.end
+	if conversation != p.conversation {
+		notices, end = nil, nil
+	}
+	*p = presenter{notices: notices, end: end, conversation: conversation, working: working, rows: p.rows, touched: map[string]bool{}, moved: true}
 	for _, m := range messages {
 		p.store(m)
 	}
 	p.waits(items)
-}
-
-// noticesOf keeps what was told of the conversation that is shown already.
-func (p *presenter) noticesOf(conversation string) []row {
-	if conversation == p.conversation {
-		return p.notices
-	}
-	return nil
 }
 
 // earlier puts older messages before those that are there.
@@ -246,7 +243,7 @@ func (p *presenter) apply(e event.Event) want {
 	switch e := e.(type) {
 	case event.TurnStart:
 		p.working, p.moved = true, true
-		p.notices = nil
+		p.notices, p.end = nil, nil
 	case event.Turn:
 		return p.ended(e)
 	case event.MessageStarted:
@@ -387,19 +384,10 @@ func (p *presenter) ended(e event.Turn) want {
 	if state == "finished" {
 		state = stateComplete
 	}
-	last := p.current
 	p.endCurrent(state)
-	if last == nil && state != stateComplete {
-		if n := len(p.messages); n > 0 && p.messages[n-1].Role == roleAssistant {
-			last = p.messages[n-1]
-			last.State = state
-		} else {
-			last = &message{ChatMessage: app.ChatMessage{ID: "ended", Role: roleAssistant, State: state}}
-			p.messages = append(p.messages, last)
-		}
-	}
-	if last != nil && e.Error != "" {
-		last.Error = e.Error
+	p.end = nil
+	if state != stateComplete || e.Error != "" {
+		p.end = &message{ChatMessage: app.ChatMessage{ID: "end", Role: roleAssistant, State: state, Error: e.Error}}
 	}
 	return want{all: true, items: true, head: true}
 }

@@ -81,12 +81,18 @@ func (p *presenter) arrange() []row {
 			take(asks)
 			take(func(i consent.Item) bool { return slices.Equal(i.Running, []string{c.ID}) })
 		}
-		if ended(m) {
+		if ended(m) && m.Role == roleAssistant {
+			if p.end != nil && n == len(p.messages)-1 && m.Error == "" {
+				m.Error = p.end.Error
+			}
 			out = append(out, row{kind: rowEnding, key: keyOf(rowEnding, m.ID), message: m})
 		}
 		if n == len(p.messages)-1 && !p.working && m.State != stateStreaming {
 			out = append(out, row{kind: rowActions, key: keyOf(rowActions, m.ID), message: m})
 		}
+	}
+	if n := len(p.messages); p.end != nil && !p.working && (n == 0 || !ended(p.messages[n-1])) {
+		out = append(out, row{kind: rowEnding, key: keyOf(rowEnding, p.end.ID), message: p.end})
 	}
 	take(func(consent.Item) bool { return true })
 	out = append(out, p.notices...)
