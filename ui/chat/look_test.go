@@ -52,6 +52,13 @@ func turn(t *testing.T, variant, tongue, ask string) {
 	}
 	b.settle()
 	b.picture(name + "-answered")
+	for i, r := range b.state.rows {
+		if r.kind == rowCall {
+			b.list.Touch(i, func(o fyne.CanvasObject) { o.(*toolCard).body.choose(tabWire) })
+		}
+	}
+	b.settle()
+	b.picture(name + "-wire")
 	b.editLast()
 	if b.composer.edits == "" || b.composer.entry.Text != ask {
 		t.Errorf("editing shows %q", b.composer.entry.Text)

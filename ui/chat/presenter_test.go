@@ -212,3 +212,10 @@ func TestMainArgument(t *testing.T) {
 		t.Errorf("one line holds %d bytes", len(v))
 	}
 }
+
+func TestLinesStayLinesWhenTheyAreRevealed(t *testing.T) {
+	t.Parallel()
+	if got := revealLines("a\n\u202eb\n"); strings.Count(got, "\n") != 2 || strings.Contains(got, "\u202e") || strings.Contains(got, "\\n") {
+		t.Errorf("shown is %q", got)
+	}
+}

@@ -87,12 +87,12 @@ func (p *presenter) arrange() []row {
 			}
 			out = append(out, row{kind: rowEnding, key: keyOf(rowEnding, m.ID), message: m})
 		}
-		if n == len(p.messages)-1 && !p.working && m.State != stateStreaming {
-			out = append(out, row{kind: rowActions, key: keyOf(rowActions, m.ID), message: m})
-		}
 	}
 	if n := len(p.messages); p.end != nil && !p.working && (n == 0 || !ended(p.messages[n-1])) {
 		out = append(out, row{kind: rowEnding, key: keyOf(rowEnding, p.end.ID), message: p.end})
+	}
+	if n := len(p.messages); n > 0 && !p.working && p.messages[n-1].Role == roleAssistant && !p.messages[n-1].streaming() {
+		out = append(out, row{kind: rowActions, key: keyOf(rowActions, p.messages[n-1].ID), message: p.messages[n-1]})
 	}
 	take(func(consent.Item) bool { return true })
 	out = append(out, p.notices...)
