@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"steward/app/clean"
+	"steward/ui/code"
 )
 
 // mainArgument is what a tool card says of a call's arguments in its one line: the first argument that is not empty,
@@ -97,11 +98,21 @@ func size(n int64) string {
 	return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + " MB"
 }
 
-// revealLines is clean.Reveal for a text of several lines, whose line ends stay line ends.
+// revealLines is clean.Reveal for a text of several lines, whose line ends and indentation stay what they are.
 func revealLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {
-		lines[i] = clean.Reveal(l)
+		rest := strings.TrimLeft(l, " \t")
+		lines[i] = l[:len(l)-len(rest)] + clean.Reveal(rest)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// revealJSON sets JSON out over several lines with every odd character visible. What is no JSON is revealed as it is.
+func revealJSON(s string) string {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, []byte(s)); err != nil {
+		return revealLines(s)
+	}
+	return code.Pretty(clean.Reveal(compact.String()))
 }

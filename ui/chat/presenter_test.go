@@ -218,4 +218,10 @@ func TestLinesStayLinesWhenTheyAreRevealed(t *testing.T) {
 	if got := revealLines("a\n\u202eb\n"); strings.Count(got, "\n") != 2 || strings.Contains(got, "\u202e") || strings.Contains(got, "\\n") {
 		t.Errorf("shown is %q", got)
 	}
+	if got := revealJSON(`{"a": {"b": "x  y"}}`); !strings.Contains(got, "\n  \"a\": {\n    \"b\"") {
+		t.Errorf("JSON is shown as %q", got)
+	}
+	if got := revealJSON("{\"a\":\"\u202e\"}"); strings.Contains(got, "\u202e") {
+		t.Errorf("hidden in JSON: %q", got)
+	}
 }

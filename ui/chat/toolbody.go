@@ -122,7 +122,14 @@ func (b *toolBody) listing(lang0, src string) []fyne.CanvasObject {
 	if len(shown) > previewBytes {
 		shown = strings.ToValidUTF8(shown[:previewBytes], "")
 	}
-	v, _ := code.NewView(lang0, shown, b.config())
+	v := text.NewView(words())
+	b.p.textView(v)
+	var l *code.Listing
+	l = code.NewListing(lang0, shown, false, text.Block{}, b.config(), func() { // its colours came, or it was unfolded
+		v.SetBlocks([]*text.Block{l.Block()})
+		b.resized()
+	})
+	v.SetBlocks([]*text.Block{l.Block()})
 	out := []fyne.CanvasObject{v}
 	if len(shown) < len(src) {
 		label := lang.X("chat.view_all", "View all {{.size}}", map[string]any{"size": size(int64(len(src)))})
@@ -133,10 +140,10 @@ func (b *toolBody) listing(lang0, src string) []fyne.CanvasObject {
 
 func (b *toolBody) callContent() []fyne.CanvasObject {
 	if b.call.Edited == "" {
-		return b.listing("json", revealLines(code.Pretty(b.call.Arguments)))
+		return b.listing("json", revealJSON(b.call.Arguments))
 	}
 	out := []fyne.CanvasObject{caption(lang.X("chat.edited_by_you", "You changed what the model proposed. This was sent:"), theme.Dim, text.Wrap)}
-	return append(out, code.NewDiff(revealLines(code.Pretty(b.call.Arguments)), revealLines(code.Pretty(b.call.Edited)), b.config()))
+	return append(out, code.NewDiff(revealJSON(b.call.Arguments), revealJSON(b.call.Edited), b.config()))
 }
 
 func (b *toolBody) sentence(s string, colour fyne.ThemeColorName) fyne.CanvasObject {
@@ -220,7 +227,7 @@ func (b *toolBody) wireContent() []fyne.CanvasObject {
 		}
 		head := arrow + f.Time.Local().Format("15:04:05.000") + " · " + size(max(f.Length, int64(len(f.Bytes))))
 		out = append(out, caption(head, theme.Dim, text.Cut))
-		out = append(out, b.listing("json", revealLines(code.Pretty(string(f.Bytes))))...)
+		out = append(out, b.listing("json", revealJSON(string(f.Bytes)))...)
 	}
 	return out
 }
