@@ -37,9 +37,11 @@ func (c *Card) quote(s string) fyne.CanvasObject {
 }
 
 // mono is a revealed text, complete, that wraps.
-func (c *Card) mono(s string) *text.View {
+func (c *Card) mono(s string) *text.View { return c.monoRuns(marked(s, text.Run{Mono: true})) }
+
+func (c *Card) monoRuns(runs []text.Run) *text.View {
 	v := c.view()
-	v.SetBlocks([]*text.Block{{Runs: marked(s, text.Run{Mono: true}), Size: theme.MonoSize}})
+	v.SetBlocks([]*text.Block{{Runs: runs, Size: theme.MonoSize}})
 	return v
 }
 
@@ -65,7 +67,7 @@ func (c *Card) pane(s string) fyne.CanvasObject {
 func (c *Card) claims(claims []string) fyne.CanvasObject {
 	out := newColumn(theme.Step/2, c.caption(lang.X("approval.server_says", "server says:"), theme.Dim))
 	for _, s := range claims {
-		out.objects = append(out.objects, c.caption("• "+s, theme.Dim))
+		out.objects = append(out.objects, c.caption("• "+worded(s), theme.Dim))
 	}
 	return out
 }
@@ -77,6 +79,7 @@ func (c *Card) warnings(list []string) fyne.CanvasObject {
 	}
 	var rows []fyne.CanvasObject
 	for _, s := range list {
+		s = worded(s)
 		v := c.view()
 		v.SetRuns(append([]text.Run{{Text: "◆ ", Color: theme.Waiting}}, marked(s, text.Run{Color: theme.Waiting})...)...)
 		rows = append(rows, v)
