@@ -122,7 +122,9 @@ func (b *callBody) buildViews() {
 	b.json = newBox(theme.CodeGround)
 	b.entry = c.entry(form.NewMultiLine(6))
 	b.entry.EnterBreaks = true
-	b.entry.SetText(b.a.edited)
+	if b.a.mayEdit() {
+		b.entry.SetText(b.a.edited)
+	}
 	b.entry.OnChanged = b.typed
 	b.sent = c.view()
 	b.edit = newColumn(2*theme.Step, b.entry, newBox(theme.CodeGround, b.sent))

@@ -53,12 +53,15 @@ func (c *Card) text(s string) fyne.CanvasObject {
 	return c.mono(s)
 }
 
+// wrapUpTo is how many bytes are broken into lines that fit; of longer texts only the lines that are seen are made.
+const wrapUpTo = 200_000
+
 // pane shows a text of any length, complete.
 func (c *Card) pane(s string) fyne.CanvasObject {
 	p := text.NewPane(words())
 	p.View().OnKey = c.key
 	p.View().OnShortcut = c.shortcut
-	p.SetBlocks([]*text.Block{{Runs: marked(s, text.Run{Mono: true}), Size: theme.MonoSize, Code: true, NoWrap: false}})
+	p.SetBlocks([]*text.Block{{Runs: marked(s, text.Run{Mono: true}), Size: theme.MonoSize, Code: true, NoWrap: len(s) > wrapUpTo}})
 	p.SetLeast(fyne.NewSize(leastWidth/2, paneHeight))
 	return p
 }
@@ -96,7 +99,7 @@ func (c *Card) entry(e *form.Entry) *form.Entry {
 		}
 		return false
 	}
-	e.OnShortcut = c.own
+	e.OnShortcut = c.taken
 	e.OnBigPaste = func(string) {
 		c.complain(errors.New(lang.X("waiting.big_paste", "That is too much to paste here.")))
 	}
