@@ -218,7 +218,6 @@ func (c *Card) answer(a consent.Answer) {
 		c.busy = false
 		if err == nil {
 			c.end.over, c.end.own = true, &a
-			delete(c.d.Drafts, c.item.ID)
 			c.changed()
 			return
 		}
@@ -279,6 +278,7 @@ func (c *Card) release() {
 
 // finish leaves one line.
 func (c *Card) finish() {
+	delete(c.d.Drafts, c.item.ID) // it may hold secrets
 	for _, stop := range []func(){c.stopTick, c.stopArm} {
 		if stop != nil {
 			stop()
