@@ -64,7 +64,9 @@ type approval struct {
 
 func newApproval(item consent.Item, twice bool) *approval {
 	a := &approval{item: item, twice: twice, opened: map[int]bool{}}
-	a.start = editable(item.Call.Arguments())
+	if a.start = item.Call.Arguments(); a.mayEdit() {
+		a.start = editable(a.start)
+	}
 	a.edited = a.start
 	return a
 }

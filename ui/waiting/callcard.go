@@ -1,6 +1,7 @@
 package waiting
 
 import (
+	"context"
 	"errors"
 	"strconv"
 
@@ -31,6 +32,8 @@ type callBody struct {
 	views               []*button
 	count               *text.Label
 	fields, json, edit  *column
+	copies              map[int][]span // what came from other servers, by row
+	from                *column        // says so
 	entry               *form.Entry
 	sent                *text.View
 	name                *form.Entry // to type where the tool asks for it
@@ -56,7 +59,45 @@ func newCallBody(c *Card) *callBody {
 	b.buildViews()
 	b.buildAnswers()
 	b.look(b.a.aspect)
+	b.findCopies()
 	return b
+}
+
+// findCopies looks, off Fyne's goroutine, for text of other servers in the arguments.
+func (b *callBody) findCopies() {
+	d, item := b.c.d, b.c.item
+	if item.Conversation == "" {
+		return
+	}
+	d.Go(func(ctx context.Context) {
+		messages, err := d.App.Messages(ctx, item.Conversation, 0, maxMessages)
+		if err != nil { // the chat cannot be read: nothing is marked, and the warning of what was read before still stands
+			return
+		}
+		found := copies(item, outputs(item, messages))
+		d.Do(func() { b.mark(found) })
+	})
+}
+
+// mark shows what came from other servers.
+func (b *callBody) mark(found map[int][]span) {
+	if len(found) == 0 || b.c.closed {
+		return
+	}
+	b.copies = found
+	b.from.objects = nil
+	for _, server := range origins(found) {
+		names := map[string]any{"source": clean.Reveal(server), "server": b.c.item.Presentation.Server}
+		v := b.c.view()
+		v.SetRuns(text.Run{Text: "◆ " + lang.X("approval.came_from", "Highlighted text came from {{.source}} and would leave for {{.server}}.", names), Color: theme.Waiting})
+		b.from.objects = append(b.from.objects, v)
+	}
+	b.from.Show()
+	b.from.Refresh()
+	if b.a.aspect == asFields {
+		b.showFields()
+	}
+	b.c.changed()
 }
 
 func (b *callBody) title() []text.Run {
@@ -75,11 +116,15 @@ func (b *callBody) buildViews() {
 	b.count.SetTextSize(theme.CaptionSize)
 	n := len(c.item.Presentation.Rows)
 	b.count.SetText(lang.X("approval.arguments", "Arguments: {{.count}}", map[string]any{"count": n}), text.Run{Color: theme.Dim})
+	b.from = newBox(theme.WaitingTint)
+	b.from.Hide()
 	b.fields = newBox(theme.CodeGround)
 	b.json = newBox(theme.CodeGround)
 	b.entry = c.entry(form.NewMultiLine(6))
 	b.entry.EnterBreaks = true
-	b.entry.SetText(b.a.edited)
+	if b.a.mayEdit() {
+		b.entry.SetText(b.a.edited)
+	}
 	b.entry.OnChanged = b.typed
 	b.sent = c.view()
 	b.edit = newColumn(2*theme.Step, b.entry, newBox(theme.CodeGround, b.sent))
@@ -143,7 +188,7 @@ func (b *callBody) rows() []fyne.CanvasObject {
 	for _, v := range b.views {
 		views = append(views, v)
 	}
-	out = append(out, newFlow(2*theme.Step, []fyne.CanvasObject{newFlowOf(views), b.count}, nil), b.fields, b.json, b.edit)
+	out = append(out, newFlow(2*theme.Step, []fyne.CanvasObject{newFlowOf(views), b.count}, nil), b.fields, b.json, b.edit, b.from)
 	if w := c.warnings(p.Warnings); w != nil {
 		out = append(out, w)
 	}
@@ -239,7 +284,7 @@ func (b *callBody) pair(i int, r consent.Row) fyne.CanvasObject {
 
 func (b *callBody) value(i int, r consent.Row) fyne.CanvasObject {
 	if b.a.folded(i) {
-		v := b.c.mono(folded(r.Text, foldTo))
+		v := b.c.monoRuns(spanned(folded(r.Text, foldTo), b.copies[i]))
 		open := newButton(b.c, quiet, lang.X("approval.open_value", "Show all {{.count}} characters", map[string]any{"count": strconv.Itoa(r.Length)}), "", func() {
 			b.a.opened[i] = true
 			b.showFields()
@@ -254,7 +299,7 @@ func (b *callBody) value(i int, r consent.Row) fyne.CanvasObject {
 	if r.Kind == "string" && shown == "" {
 		shown = `""`
 	}
-	return b.c.mono(shown)
+	return b.c.monoRuns(spanned(shown, b.copies[i]))
 }
 
 func (b *callBody) showJSON() {

@@ -113,6 +113,9 @@ func TestTheKeyboardOnACall(t *testing.T) {
 	c.Enter()
 	r.press(fyne.KeyEscape)
 	r.over(c)
+	if f := r.window.Canvas().Focused(); f != nil {
+		t.Errorf("the keyboard is still in the card, at %T", f)
+	}
 	if err := r.ended(); err != nil {
 		t.Fatal(err)
 	}
@@ -195,14 +198,17 @@ func TestEditedArgumentsAreSent(t *testing.T) {
 
 func TestEveryEndIsSaid(t *testing.T) {
 	r := newRig(t, app.Options{})
-	for what, end := range map[string]func(consent.Item, context.CancelFunc){
-		"Denied elsewhere": func(i consent.Item, _ context.CancelFunc) {
+	for _, tc := range []struct {
+		what string
+		end  func(consent.Item, context.CancelFunc)
+	}{
+		{"Denied elsewhere", func(i consent.Item, _ context.CancelFunc) {
 			if err := r.app.Waiting().Answer(i.ID, i.Hash, consent.Answer{Action: consent.Deny}); err != nil {
 				t.Error(err)
 			}
-		},
-		"was stopped": func(_ consent.Item, cancel context.CancelFunc) { cancel() },
-		"is not running": func(first consent.Item, _ context.CancelFunc) {
+		}},
+		{"was stopped", func(_ consent.Item, cancel context.CancelFunc) { cancel() }},
+		{"is not running", func(first consent.Item, _ context.CancelFunc) {
 			r.call(context.Background(), "die", "{}")
 			for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 				for _, i := range r.app.Waiting().List() {
@@ -214,8 +220,9 @@ func TestEveryEndIsSaid(t *testing.T) {
 					}
 				}
 			}
-		},
+		}},
 	} {
+		what, end := tc.what, tc.end
 		ctx, cancel := context.WithCancel(context.Background())
 		r.call(ctx, "echo", letter)
 		item := r.item(consent.KindCall)
@@ -295,4 +302,32 @@ func TestAReasonIsTold(t *testing.T) {
 	if err != nil || !strings.Contains(string(mustJSON(t, shown)), "not today") {
 		t.Errorf("the record: %v", err)
 	}
+}
+
+// What a model can make a server be sent has no limit that a card could rely on.
+func TestAHugeArgumentIsShownWhole(t *testing.T) {
+	r := newRig(t, app.Options{})
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	huge := strings.Repeat("字a\u200b ", 600_000)
+	r.call(ctx, "echo", `{"note":"`+huge+`the end"}`)
+	item := r.item(consent.KindCall)
+	c := r.seen(item)
+	b := calls(c)
+	b.a.opened[0] = true
+	b.showFields()
+	c.changed()
+	if got := shownText(b.fields); !strings.Contains(got, "the end") {
+		t.Error("the end is not shown")
+	}
+	b.look(asEdit)
+	if b.a.aspect != asJSON {
+		t.Error("it is put into an input")
+	}
+	c.changed()
+	if got := shownText(b.json); !strings.Contains(got, "the end") {
+		t.Error("the end is not in the JSON")
+	}
+	stop()
+	_ = r.ended() // stopped: not what is looked at here
 }

@@ -38,6 +38,8 @@ type Card struct {
 	body   body
 	closed bool
 
+	finished bool // it has become one line
+
 	unlisten func()
 	stopTick func()
 	stopArm  func()
@@ -216,7 +218,6 @@ func (c *Card) answer(a consent.Answer) {
 		c.busy = false
 		if err == nil {
 			c.end.over, c.end.own = true, &a
-			delete(c.d.Drafts, c.item.ID)
 			c.changed()
 			return
 		}
@@ -244,6 +245,7 @@ func (c *Card) complain(err error) {
 // changed draws the card anew after its height may have changed.
 func (c *Card) changed() {
 	if !c.Waits() {
+		c.release()
 		c.finish()
 	}
 	c.update()
@@ -253,8 +255,30 @@ func (c *Card) changed() {
 	}
 }
 
+// release takes the keyboard out of a card that has ended: what is typed would go into what is no longer seen.
+func (c *Card) release() {
+	if c.d.Window == nil || c.finished {
+		return
+	}
+	c.finished = true
+	w := c.d.Window()
+	if w == nil {
+		return
+	}
+	o, ok := w.Canvas().Focused().(fyne.CanvasObject)
+	if !ok {
+		return
+	}
+	driver := fyne.CurrentApp().Driver()
+	at := driver.AbsolutePositionForObject(o).Subtract(driver.AbsolutePositionForObject(c))
+	if size := c.Size(); at.X >= 0 && at.Y >= 0 && at.X < size.Width && at.Y < size.Height {
+		w.Canvas().Unfocus()
+	}
+}
+
 // finish leaves one line.
 func (c *Card) finish() {
+	delete(c.d.Drafts, c.item.ID) // it may hold secrets
 	for _, stop := range []func(){c.stopTick, c.stopArm} {
 		if stop != nil {
 			stop()
@@ -282,10 +306,11 @@ func (c *Card) key(ev *fyne.KeyEvent) {
 }
 
 // shortcut is one typed anywhere in the card; what the card does not know goes to the window.
-func (c *Card) shortcut(s fyne.Shortcut) {
-	if !c.own(s) && c.d.Shortcut != nil {
-		c.d.Shortcut(s)
-	}
+func (c *Card) shortcut(s fyne.Shortcut) { c.taken(s) }
+
+// taken is shortcut, and reports whether anybody had a use for it.
+func (c *Card) taken(s fyne.Shortcut) bool {
+	return c.own(s) || c.d.Shortcut != nil && c.d.Shortcut(s)
 }
 
 // own takes Ctrl+Enter, which gives the answer that lets the thing happen.

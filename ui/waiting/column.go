@@ -151,7 +151,7 @@ func (f *flow) arrange(width float32, place bool) float32 {
 		}
 		line = max(line, s.Height)
 		if place {
-			o.Move(fyne.NewPos(x, y))
+			o.Move(fyne.NewPos(x, y+max(0, (line-s.Height)/2)))
 			o.Resize(s)
 		}
 		x += s.Width + f.gap

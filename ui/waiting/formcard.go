@@ -71,7 +71,7 @@ func (b *formBody) buildForm() {
 	}
 	b.form.OnChange = func() { b.keep(); c.update() }
 	b.form.OnResize = c.resized
-	b.form.OnShortcut = c.own
+	b.form.OnShortcut = c.taken
 }
 
 // draft is what was typed into this question before, on this card or another.

@@ -37,9 +37,11 @@ func (c *Card) quote(s string) fyne.CanvasObject {
 }
 
 // mono is a revealed text, complete, that wraps.
-func (c *Card) mono(s string) *text.View {
+func (c *Card) mono(s string) *text.View { return c.monoRuns(marked(s, text.Run{Mono: true})) }
+
+func (c *Card) monoRuns(runs []text.Run) *text.View {
 	v := c.view()
-	v.SetBlocks([]*text.Block{{Runs: marked(s, text.Run{Mono: true}), Size: theme.MonoSize}})
+	v.SetBlocks([]*text.Block{{Runs: runs, Size: theme.MonoSize}})
 	return v
 }
 
@@ -51,12 +53,15 @@ func (c *Card) text(s string) fyne.CanvasObject {
 	return c.mono(s)
 }
 
+// wrapUpTo is how many bytes are broken into lines that fit; of longer texts only the lines that are seen are made.
+const wrapUpTo = 200_000
+
 // pane shows a text of any length, complete.
 func (c *Card) pane(s string) fyne.CanvasObject {
 	p := text.NewPane(words())
 	p.View().OnKey = c.key
 	p.View().OnShortcut = c.shortcut
-	p.SetBlocks([]*text.Block{{Runs: marked(s, text.Run{Mono: true}), Size: theme.MonoSize, Code: true, NoWrap: false}})
+	p.SetBlocks([]*text.Block{{Runs: marked(s, text.Run{Mono: true}), Size: theme.MonoSize, Code: true, NoWrap: len(s) > wrapUpTo}})
 	p.SetLeast(fyne.NewSize(leastWidth/2, paneHeight))
 	return p
 }
@@ -65,7 +70,7 @@ func (c *Card) pane(s string) fyne.CanvasObject {
 func (c *Card) claims(claims []string) fyne.CanvasObject {
 	out := newColumn(theme.Step/2, c.caption(lang.X("approval.server_says", "server says:"), theme.Dim))
 	for _, s := range claims {
-		out.objects = append(out.objects, c.caption("• "+s, theme.Dim))
+		out.objects = append(out.objects, c.caption("• "+worded(s), theme.Dim))
 	}
 	return out
 }
@@ -77,6 +82,7 @@ func (c *Card) warnings(list []string) fyne.CanvasObject {
 	}
 	var rows []fyne.CanvasObject
 	for _, s := range list {
+		s = worded(s)
 		v := c.view()
 		v.SetRuns(append([]text.Run{{Text: "◆ ", Color: theme.Waiting}}, marked(s, text.Run{Color: theme.Waiting})...)...)
 		rows = append(rows, v)
@@ -93,7 +99,7 @@ func (c *Card) entry(e *form.Entry) *form.Entry {
 		}
 		return false
 	}
-	e.OnShortcut = c.own
+	e.OnShortcut = c.taken
 	e.OnBigPaste = func(string) {
 		c.complain(errors.New(lang.X("waiting.big_paste", "That is too much to paste here.")))
 	}

@@ -101,6 +101,11 @@ func (p *Place) sync() {
 			p.list.Removed(i, 1)
 		}
 	}
+	for id := range p.d.Drafts { // of what ended while no card showed it
+		if !waits(id) {
+			delete(p.d.Drafts, id)
+		}
+	}
 	for _, item := range now {
 		if !slices.ContainsFunc(p.items, func(i consent.Item) bool { return i.ID == item.ID }) {
 			p.items = append(p.items, item)

@@ -70,6 +70,9 @@ func TestAFormIsFilledInAndSent(t *testing.T) {
 	}
 	b.submit()
 	r.over(c)
+	if len(r.d.Drafts) != 0 {
+		t.Error("what was typed is kept after it was sent")
+	}
 	if err := r.ended(); err != nil {
 		t.Fatal(err)
 	}

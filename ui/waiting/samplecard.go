@@ -1,7 +1,7 @@
 package waiting
 
 import (
-	"fmt"
+	"strconv"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
@@ -81,12 +81,11 @@ func (b *sampleBody) rows() []fyne.CanvasObject {
 
 // about is which model would be asked, and for how much.
 func (b *sampleBody) about(s *consent.Sampling) string {
-	model := s.Model
-	if model == "" {
-		model = lang.X("sampling.some_model", "the model of the settings")
+	names := map[string]any{"model": s.Model, "tokens": strconv.Itoa(s.MaxTokens), "tool": b.c.item.Presentation.Tool}
+	out := lang.X("sampling.about_unknown", "Up to {{.tokens}} tokens, from the model in use", names)
+	if s.Model != "" {
+		out = lang.X("sampling.about", "Model {{.model}}, up to {{.tokens}} tokens", names)
 	}
-	names := map[string]any{"model": model, "tokens": fmt.Sprint(s.MaxTokens), "tool": b.c.item.Presentation.Tool}
-	out := lang.X("sampling.about", "Model {{.model}}, up to {{.tokens}} tokens", names)
 	if b.c.item.Presentation.Tool != "" {
 		out += " · " + lang.X("elicitation.during", "while running {{.tool}}", names)
 	}

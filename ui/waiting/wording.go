@@ -39,6 +39,9 @@ func position(p string) string {
 	return lang.X("approval.position", "call {{.number}} of {{.total}}", map[string]any{"number": number, "total": total})
 }
 
+// maxMarks is how many marks are coloured. Where there are more, colour says nothing, and each costs a run.
+const maxMarks = 2000
+
 // marked splits a revealed text into runs in which the marks of odd characters stand out. After the mark of a line end
 // the line really ends.
 func marked(s string, base text.Run) []text.Run {
@@ -53,6 +56,10 @@ func marked(s string, base text.Run) []text.Run {
 			r.Color, r.Ground = theme.Waiting, theme.WaitingTint
 		}
 		out = append(out, r)
+	}
+	if strings.Count(s, "⟨") > maxMarks {
+		add(strings.ReplaceAll(s, `⟨\n⟩`, "⟨\\n⟩\n"), false)
+		return out
 	}
 	for {
 		open := strings.Index(s, "⟨")
