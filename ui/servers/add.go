@@ -183,7 +183,7 @@ func (s *Place) newImporter() *importer {
 	m.text = form.NewMultiLine(8)
 	m.text.EnterBreaks = true
 	m.text.TextStyle = fyne.TextStyle{Monospace: true}
-	m.text.SetPlaceHolder(`{"mcpServers": {"files": {"command": "npx", "args": ["-y", "…"]}}}`)
+	m.text.SetPlaceHolder(lang.X("servers.import_example", "{\"mcpServers\": {\"files\": {\"command\": \"npx\", \"args\": [\"-y\", \"…\"]}}}"))
 	m.text.OnChanged = func(string) { m.long = "" }
 	m.text.OnShortcut = s.k.d.Shortcut
 	m.text.OnBigPaste = func(whole string) {

@@ -87,7 +87,7 @@ func (b *bench) head() fyne.CanvasObject {
 	if b.form == nil {
 		return caption(lang.X("servers.json_only", "The schema of this tool cannot be asked for by a form. Write the arguments as JSON."), theme.Dim, text.Wrap)
 	}
-	return left(b.mode)
+	return left(segmentFrame(b.mode))
 }
 
 // show changes between form and JSON; what was filled in comes along.

@@ -292,7 +292,7 @@ func nonEmptyLines(a, b string) string {
 func (d *detail) act(what string, f func(context.Context) error) {
 	name := d.s.p.chosen
 	d.s.p.act(name, what, f, func(err error) {
-		if err != nil && d.s.p.chosen == name {
+		if err != nil && app.Explain(err).Key != "server_start" { // that stands in the head
 			d.s.k.d.Layer.Toast(language.Message(err))
 		}
 	})

@@ -35,8 +35,9 @@ func entryLines(e app.ServerEntry) []string {
 }
 
 // entryCard shows how a server would be started: each argument on a line of its own, for a blank inside one must not
-// look like two, the environment, the folder, and what is odd about it.
-func (k *kit) entryCard(p *page, e app.ServerEntry) fyne.CanvasObject {
+// look like two, the environment, the folder, and, in more, what is
+// odd about it.
+func (k *kit) entryCard(p *page, e app.ServerEntry, more ...string) fyne.CanvasObject {
 	var out []fyne.CanvasObject
 	part := func(title string, lines ...string) {
 		if len(lines) == 0 {
@@ -60,13 +61,8 @@ func (k *kit) entryCard(p *page, e app.ServerEntry) fyne.CanvasObject {
 	if e.Sampling {
 		out = append(out, caption(lang.X("servers.may_sample", "It may ask for answers of your model; you review each."), theme.Waiting, text.Wrap))
 	}
-	usable, problems := app.CheckServer(e)
-	for _, problem := range problems {
-		colour := theme.Waiting
-		if !usable {
-			colour = theme.Refusal
-		}
-		out = append(out, caption("⚠ "+problem, colour, text.Wrap))
+	for _, problem := range more {
+		out = append(out, caption("⚠ "+problem, theme.Waiting, text.Wrap))
 	}
 	return card(out...)
 }

@@ -143,7 +143,8 @@ func (r *review) trust() {
 
 func (r *review) draw() {
 	out := []fyne.CanvasObject{strong(lang.X("servers.review_title", "Review of {{.server}}", map[string]any{"server": clean.Reveal(r.from.Name)}))}
-	out = append(out, r.s.k.entryCard(r.page, r.from.Entry))
+	_, odd := app.CheckServer(r.from.Entry)
+	out = append(out, r.s.k.entryCard(r.page, r.from.Entry, odd...))
 	if r.problem != nil {
 		out = append(out, note(language.Message(r.problem), theme.Refusal, theme.RefusalTint))
 		if stderr := r.s.k.d.App.ServerStderr(r.server); stderr != "" {

@@ -225,10 +225,10 @@ func (t *toolsTab) showChosen() {
 		objects = append(objects, note(lang.X("servers.tool_waits", "This definition was not reviewed as it is now. No model is offered it, and it cannot be run."), theme.Waiting, theme.WaitingTint,
 			left(widget.NewButton(lang.X("servers.review", "Review"), t.s.detail.review.begin))))
 	}
-	objects = append(objects, t.choices(tool)...)
 	if tool.State == "same" {
 		objects = append(objects, t.bench(tool).object)
 	}
+	objects = append(objects, t.choices(tool)...)
 	for _, claim := range tool.Claims {
 		objects = append(objects, caption(claim, theme.Dim, text.Wrap))
 	}
