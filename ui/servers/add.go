@@ -341,4 +341,3 @@ func grantWords(g app.Grant) string {
 	}
 	return words
 }
-

@@ -35,6 +35,10 @@ func TestNothingStartsBeforeTheReview(t *testing.T) {
 	}
 	d.picture("review-found")
 	r.trust()
+	d.until("the answer is there", func() bool { return !r.busy })
+	if r.problem != nil || r.notice != "" {
+		t.Fatalf("it was not trusted: %v %s", r.problem, r.notice)
+	}
 	d.until("every tool is trusted", func() bool {
 		return !r.open && len(p.detail.ServerTools) > 0 && p.detail.Pending == 0 && p.detail.ServerTools[0].State == "same"
 	})

@@ -197,7 +197,9 @@ func newWireTab(s *Place) *wireTab {
 		return []list.Cell{{Text: clock(f.Time), Color: theme.Dim}, {Text: arrow(f.Direction), Color: theme.Accent, Bold: true}, {Text: size(f.Length), Color: theme.Dim}, {Text: frameWords(f)}}
 	})
 	t.same = func(a, b app.Frame) bool { return a.Time.Equal(b.Time) && a.Length == b.Length }
-	t.fits = func(filter string, f app.Frame) bool { return contains(filter, directionWord(f.Direction), string(f.Bytes)) }
+	t.fits = func(filter string, f app.Frame) bool {
+		return contains(filter, directionWord(f.Direction), string(f.Bytes))
+	}
 	t.describe = func(f app.Frame) []fyne.CanvasObject {
 		words := strings.Join([]string{arrow(f.Direction) + " " + directionWord(f.Direction), clock(f.Time), size(f.Length)}, " · ")
 		copied := code.NewButton("copy", lang.X("servers.copy_raw", "Copy as sent"), func() {
@@ -260,4 +262,3 @@ func (t *wireTab) update(d app.ServerDetail) {
 }
 
 func (t *wireTab) read(server string) { t.set(t.s.k.d.App.ServerFrames(server)) }
-

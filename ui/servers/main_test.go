@@ -157,7 +157,10 @@ func (d *desk) started(name string) {
 	d.place.Goto(name)
 	d.until(name+" is chosen", func() bool { return d.place.p.chosen == name && d.place.p.detailed })
 	d.place.detail.restart()
-	d.until(name+" is ready", func() bool { p := d.place.p; return p.detail.State == "ready" && len(p.detail.ServerTools) > 0 && p.doing[name] == "" })
+	d.until(name+" is ready", func() bool {
+		p := d.place.p
+		return p.detail.State == "ready" && len(p.detail.ServerTools) > 0 && p.doing[name] == ""
+	})
 }
 
 // picture writes what the window shows where STEWARD_PICTURES names a folder, for a person to look at.

@@ -7,9 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"fyne.io/fyne/v2/test"
+
 	"steward/app"
 	"steward/app/event"
 	"steward/ui/form"
+	"steward/ui/language"
 )
 
 func setNever(ctx context.Context, a *app.App) error {
@@ -207,6 +210,10 @@ func TestTreeOfResources(t *testing.T) {
 }
 
 func TestFrameWords(t *testing.T) {
+	test.NewTempApp(t)
+	if err := language.Load("en"); err != nil {
+		t.Fatal(err)
+	}
 	for frame, want := range map[string]string{
 		`{"id":1,"method":"tools/call"}`: "tools/call  #1", `{"id":"a","result":{}}`: `result  #"a"`, `{"id":2,"error":{}}`: "error  #2", "noise": "noise",
 	} {

@@ -117,6 +117,10 @@ func (r *review) trust() {
 		ctx, cancel := context.WithTimeout(ctx, startPatience)
 		defer cancel()
 		now, err := d.App.Trust(ctx, server, hash)
+		if err == nil {
+			// A trusted server is one that runs; where it does, this has its counts read again.
+			err = d.App.StartServer(ctx, server)
+		}
 		d.Do(func() {
 			if turn != r.turn {
 				return

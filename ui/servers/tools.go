@@ -130,7 +130,9 @@ func (t *toolsTab) permission(tool app.ServerTool) fyne.CanvasObject {
 			items = append(items, place.MenuItem{
 				Label: permissionWords(p) + " — " + permissionMeaning(p), Checked: p == tool.Permission,
 				Do: func() {
-					t.change(func(ctx context.Context, a *app.App) error { return a.SetPermission(ctx, tool.Server, tool.Tool.Tool, p) })
+					t.change(func(ctx context.Context, a *app.App) error {
+						return a.SetPermission(ctx, tool.Server, tool.Tool.Tool, p)
+					})
 				},
 			})
 		}
@@ -141,7 +143,9 @@ func (t *toolsTab) permission(tool app.ServerTool) fyne.CanvasObject {
 }
 
 func (t *toolsTab) switchTool(tool app.ServerTool, on bool) {
-	t.change(func(ctx context.Context, a *app.App) error { return a.SetToolEnabled(ctx, tool.Server, tool.Tool.Tool, on) })
+	t.change(func(ctx context.Context, a *app.App) error {
+		return a.SetToolEnabled(ctx, tool.Server, tool.Tool.Tool, on)
+	})
 }
 
 // change saves one of the person's choices and reads the server again: what is shown is what was kept.
