@@ -181,8 +181,3 @@ func (p *presenter) act(name, what string, f func(context.Context) error, done f
 func (p *presenter) find(name string) int {
 	return slices.IndexFunc(p.list, func(s app.ServerStatus) bool { return s.Name == name })
 }
-
-// needsReview says that the chosen server waits for the person's eye, as a whole or in part.
-func needsReview(s app.ServerStatus) bool {
-	return s.State == app.ServerUnreviewed || s.Pending > 0 || (!s.Reviewed && s.State != app.ServerUnusable && s.State != app.ServerDisabled)
-}
