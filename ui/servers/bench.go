@@ -1,0 +1,259 @@
+package servers
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/widget"
+
+	"steward/app"
+	"steward/app/clean"
+	"steward/ui/code"
+	"steward/ui/form"
+	"steward/ui/language"
+	"steward/ui/place"
+	"steward/ui/text"
+	"steward/ui/theme"
+)
+
+// caller makes one call by hand: the same consent, the same record as a model's.
+type caller func(ctx context.Context, server, tool, arguments string) (app.Outcome, error)
+
+// bench is where a tool is tried without a model.
+type bench struct {
+	k            *kit
+	page         *page
+	call         caller
+	server, tool string
+
+	fields []form.Field
+	form   *form.Form // nil where the schema cannot be asked for by a form
+	raw    *form.Entry
+	mode   *segments
+	input  *fyne.Container
+	run    *widget.Button
+	halt   *widget.Button
+	status *text.Label
+	result *fyne.Container
+	object fyne.CanvasObject
+	stop   context.CancelFunc // while a call runs
+}
+
+func newBench(k *kit, p *page, call caller, t app.ServerTool) *bench {
+	b := &bench{k: k, page: p, call: call, server: t.Server, tool: t.Tool.Tool}
+	fields, ok := formFields(t.InputSchema)
+	b.raw = form.NewMultiLine(4)
+	b.raw.EnterBreaks = true
+	b.raw.TextStyle = fyne.TextStyle{Monospace: true}
+	b.raw.SetText("{}")
+	b.raw.OnShortcut = k.d.Shortcut
+	b.raw.OnBigPaste = func(string) {
+		b.say(lang.X("servers.too_long", "This text is too long to be edited here."), theme.Refusal)
+	}
+	b.input = column(0)
+	if ok {
+		b.fields = fields
+		b.form = form.New(fields, formTexts)
+		b.form.OnResize = p.changed
+		b.form.OnSubmit = b.start
+		b.form.OnShortcut = k.d.Shortcut
+	}
+	b.mode = newSegments(b.show, lang.X("servers.as_form", "Form"), lang.X("servers.as_json", "JSON"))
+	b.run = widget.NewButton(lang.X("servers.run", "Run"), b.start)
+	b.run.Importance = widget.HighImportance
+	b.halt = widget.NewButton(lang.X("common.stop", "Stop"), func() {
+		if b.stop != nil {
+			b.stop()
+		}
+	})
+	b.halt.Hide()
+	b.status = text.NewLabel("", text.Run{Color: theme.Dim}, text.Wrap)
+	b.result = column(2 * step)
+	b.object = column(1.5*step,
+		caption(lang.X("servers.try_it", "Try it — no model involved"), theme.Dim, text.Whole),
+		card(b.head(), b.input, container.NewBorder(nil, nil, left(b.run, b.halt), nil, container.New(centred{}, b.status)), b.result))
+	if b.form == nil {
+		b.mode.show(1)
+	}
+	b.show(b.mode.chosen)
+	return b
+}
+
+func (b *bench) head() fyne.CanvasObject {
+	if b.form == nil {
+		return caption(lang.X("servers.json_only", "The schema of this tool cannot be asked for by a form. Write the arguments as JSON."), theme.Dim, text.Wrap)
+	}
+	return left(segmentFrame(b.mode))
+}
+
+// show changes between form and JSON; what was filled in comes along.
+func (b *bench) show(i int) {
+	if i == 0 && b.form != nil {
+		if names, values, err := members(json.RawMessage(b.raw.Text)); err == nil {
+			filled := map[string]json.RawMessage{}
+			for n, name := range names {
+				filled[name] = values[n]
+			}
+			b.form.Set(filled)
+		}
+		b.input.Objects = []fyne.CanvasObject{b.form}
+		if len(b.fields) == 0 {
+			b.input.Objects = []fyne.CanvasObject{text.NewLabel(lang.X("servers.no_arguments", "This tool takes no arguments."), text.Run{Color: theme.Dim}, text.Wrap)}
+		}
+	} else {
+		if b.form != nil {
+			if s, err := arguments(b.fields, b.form.Values()); err == nil {
+				b.raw.SetText(code.Pretty(s))
+			}
+		}
+		b.input.Objects = []fyne.CanvasObject{b.raw}
+	}
+	b.page.changed()
+}
+
+func (b *bench) say(s string, colour fyne.ThemeColorName) {
+	b.status.SetText(s, text.Run{Color: colour})
+	b.page.changed()
+}
+
+// start runs the tool with what is filled in.
+func (b *bench) start() {
+	if b.stop != nil {
+		return
+	}
+	written := b.raw.Text
+	if b.mode.chosen == 0 && b.form != nil {
+		if !b.form.Check() {
+			return
+		}
+		var err error
+		if written, err = arguments(b.fields, b.form.Values()); err != nil {
+			b.say(clean.Clean(err.Error()), theme.Refusal)
+			return
+		}
+	}
+	if err := app.CheckArguments(written); err != nil {
+		b.say(language.Message(err), theme.Refusal)
+		return
+	}
+	b.result.Objects = []fyne.CanvasObject{left(code.NewButton("clock", lang.X("servers.open_waiting", "Open what waits for you"), func() { b.k.d.Open(place.Waiting, "") }))}
+	b.run.Disable()
+	b.halt.Show()
+	b.say(lang.X("servers.running", "Running. If this tool asks every time, your answer is awaited."), theme.Dim)
+	stopped := make(chan struct{})
+	closed := false
+	b.stop = func() {
+		if !closed {
+			closed = true
+			close(stopped)
+		}
+	}
+	b.k.d.Go(func(ctx context.Context) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		go func() { // ends with ctx, which ends with the call
+			select {
+			case <-stopped:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		o, err := b.call(ctx, b.server, b.tool, written)
+		b.k.d.Do(func() { b.done(o, err) })
+	})
+}
+
+func (b *bench) done(o app.Outcome, err error) {
+	b.stop = nil
+	b.run.Enable()
+	b.halt.Hide()
+	b.result.Objects = nil
+	if err != nil && o.Outcome == "" {
+		b.say(language.Message(err), theme.Refusal)
+		return
+	}
+	if err != nil { // it was done, but could not be recorded
+		b.result.Objects = append(b.result.Objects, note(language.Message(err), theme.Refusal, theme.RefusalTint))
+	}
+	b.result.Objects = append(b.result.Objects, b.resultOf(o)...)
+	words, colour := outcomeWords(o)
+	b.say(words, colour)
+}
+
+// outcomeWords say how a call ended, with its time.
+func outcomeWords(o app.Outcome) (string, fyne.ThemeColorName) {
+	data := map[string]any{"seconds": seconds(o.Seconds), "reason": clean.Clean(o.Reason), "outcome": o.Outcome}
+	s, colour := lang.X("servers.outcome_other", "Ended: {{.outcome}}", data), theme.Refusal
+	switch {
+	case o.Decision == "denied" || o.Decision == "deny":
+		s = lang.X("servers.outcome_denied", "Not allowed, and not run")
+	case o.Outcome == "ok":
+		s, colour = lang.X("servers.outcome_ok", "{{.seconds}} s · succeeded", data), theme.Good
+	case o.Outcome == "tool_error":
+		s = lang.X("servers.outcome_tool_error", "{{.seconds}} s · the tool reports an error", data)
+	case o.Outcome == "cancelled" || o.Outcome == "withdrawn":
+		s, colour = lang.X("servers.outcome_stopped", "Stopped"), theme.Dim
+	case o.Outcome == "timeout":
+		s = lang.X("servers.outcome_timeout", "{{.seconds}} s · no answer came in time", data)
+	}
+	if o.Reason != "" {
+		s += " · " + clean.Clean(o.Reason)
+	}
+	return s, colour
+}
+
+// resultOf shows what came back, whole.
+func (b *bench) resultOf(o app.Outcome) []fyne.CanvasObject {
+	var out []fyne.CanvasObject
+	for _, c := range o.Content {
+		switch s := clean.Clean(c.Text); {
+		case s != "" && json.Valid([]byte(s)) && strings.ContainsAny(s[:1], "{["):
+			out = append(out, b.k.listing(b.page, "json", s))
+		case s != "":
+			out = append(out, b.k.listing(b.page, "", s))
+		default:
+			what := strings.Join(nonEmpty(clean.Clean(c.Type), clean.Clean(c.MIMEType), clean.Reveal(c.Name), clean.Reveal(c.URI)), " · ")
+			out = append(out, caption(what, theme.Dim, text.Wrap))
+		}
+	}
+	if len(o.Structured) > 0 {
+		out = append(out, caption(lang.X("servers.structured", "Structured result"), theme.Dim, text.Wrap), b.k.listing(b.page, "json", clean.Clean(string(o.Structured))))
+	}
+	if len(out) == 0 && o.Text != "" {
+		out = append(out, b.k.listing(b.page, "", clean.Clean(o.Text)))
+	}
+	if o.Record > 0 {
+		n := recordNumber(o.Record)
+		out = append(out, left(code.NewButton("audit", lang.X("servers.record", "Record {{.n}} in the audit", map[string]any{"n": n}), func() { b.k.d.Open(place.Audit, n) })))
+	}
+	return out
+}
+
+func nonEmpty(words ...string) []string {
+	var out []string
+	for _, w := range words {
+		if w != "" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// centred puts one measured object into the middle of the height it gets.
+type centred struct{}
+
+// MinSize is Fyne's.
+func (centred) MinSize(o []fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(80, heightOf(o[0], max(o[0].Size().Width, 200)))
+}
+
+// Layout is Fyne's.
+func (centred) Layout(o []fyne.CanvasObject, s fyne.Size) {
+	h := heightOf(o[0], s.Width-2*step)
+	o[0].Move(fyne.NewPos(2*step, max((s.Height-h)/2, 0)))
+	o[0].Resize(fyne.NewSize(s.Width-2*step, h))
+}
