@@ -49,7 +49,8 @@ func run(m *testing.M) int {
 	}
 	// The toolkit's own goroutines live as long as the process.
 	if err := goleak.Find(goleak.IgnoreAnyFunction("fyne.io/fyne/v2/internal/async.(*UnboundedChan[...]).processing"),
-		goleak.IgnoreAnyFunction("fyne.io/fyne/v2/app.(*settings).watchFile"), goleak.IgnoreAnyFunction("github.com/fsnotify/fsnotify.(*inotify).readEvents")); err != nil {
+		goleak.IgnoreAnyFunction("fyne.io/fyne/v2/app.(*settings).watchFile"), goleak.IgnoreAnyFunction("github.com/fsnotify/fsnotify.(*inotify).readEvents"),
+		goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock")); err != nil {
 		println(err.Error())
 		return 1
 	}

@@ -142,6 +142,7 @@ func (a *Place) exportTo(format, folder string) {
 
 // checked shows how the proof stands.
 func (a *Place) checked() {
+	defer a.top.Refresh() // the chip has another width
 	c := a.p.check
 	data := map[string]any{"count": count(c.records), "seconds": int(a.p.now().Sub(c.since).Seconds())}
 	switch c.state {
@@ -162,7 +163,6 @@ func (a *Place) checked() {
 	default:
 		a.verify.set(lang.X("audit.verify", "Verify"), theme.Dim)
 	}
-	a.verify.Refresh()
 }
 
 // verifyTapped begins, ends or explains the check.

@@ -109,7 +109,7 @@ func aboutWords(r *detail, names namer) string {
 			words += " · " + outcome
 		}
 	}
-	if after := waited(r.Events); after > 0 {
+	if after := waited(r.Events); after >= 1 {
 		words += " " + lang.X("audit.after", "after {{.time}}", map[string]any{"time": seconds(after)})
 	}
 	if r.chat != "" {

@@ -27,6 +27,7 @@ type Place struct {
 	p *presenter
 
 	root    fyne.CanvasObject
+	top     *fyne.Container
 	search  *form.Entry
 	problem *text.Label // below the search field
 	server  *chip
@@ -72,7 +73,7 @@ func (a *Place) build() fyne.CanvasObject {
 	rows := container.NewStack(a.table, container.New(layout.NewCustomPaddedLayout(14*theme.Step, 0, 2.5*theme.Step, edge), a.empty))
 	split := container.NewHSplit(container.New(layout.NewCustomPaddedLayout(0, 0, 0, 4*theme.Step), rows), a.pane.object)
 	split.Offset = 0.71
-	below := container.NewBorder(container.New(layout.NewCustomPaddedLayout(3.5*theme.Step, 2*theme.Step, 0, 0), container.NewVBox(bar, a.problem)), nil, nil, nil, split)
+	below := container.NewBorder(container.New(layout.NewCustomPaddedLayout(3.5*theme.Step, 2*theme.Step, 0, edge), container.NewVBox(bar, a.problem)), nil, nil, nil, split)
 	return container.NewBorder(a.head(), nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, edge, 0), below))
 }
 
@@ -81,7 +82,8 @@ func (a *Place) head() fyne.CanvasObject {
 	title := text.NewLabel(lang.X("audit.title", "Audit"), text.Run{Bold: true}, text.Whole)
 	a.verify = newChip("", a.verifyTapped)
 	a.export = widget.NewButtonWithIcon(lang.X("audit.export", "Export"), theme.Icon("download"), a.exportMenu)
-	row := container.NewHBox(middle(title), layout.NewSpacer(), middle(a.verify), middle(a.export))
+	row := container.New(layout.NewCustomPaddedHBoxLayout(2.5*theme.Step), middle(title), layout.NewSpacer(), middle(a.verify), middle(a.export))
+	a.top = row
 	line := newRule()
 	return container.New(layout.NewCustomPaddedVBoxLayout(0), container.New(layout.NewCustomPaddedLayout(2*theme.Step, 2*theme.Step, edge, edge), row), line)
 }

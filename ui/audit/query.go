@@ -22,6 +22,12 @@ const (
 
 const dayForm = "2006-01-02"
 
+// Years of a day: beyond them a time in nanoseconds, as the record is stored, means another one.
+const (
+	firstYear = 1970
+	lastYear  = 2200
+)
+
 // outcomes are the words of a record's state, in the order of the menu.
 var outcomes = []string{
 	journal.Waiting, journal.Running, journal.OK, journal.ToolError, journal.ProtocolError, journal.Denied, journal.Expired,
@@ -128,7 +134,7 @@ func parse(query string, zone *time.Location) (f journal.Filter, faults []fault)
 
 func day(s string, zone *time.Location) (time.Time, bool) {
 	t, err := time.ParseInLocation(dayForm, s, zone)
-	return t, err == nil
+	return t, err == nil && t.Year() >= firstYear && t.Year() <= lastYear
 }
 
 // with is the query with the word key set to value, in the place where it stood; an empty value takes it out.
