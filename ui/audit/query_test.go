@@ -18,7 +18,7 @@ func TestQueriesAreReadAsTheyAreTyped(t *testing.T) {
 		`http://x "server:y"`:                          {Search: "http://x server:y"},
 		`since:2026-01-30 until:2026-01-31`:            {Since: time.Date(2026, 1, 30, 0, 0, 0, 0, time.UTC), Until: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)},
 		`outcome:maybe kind:x since:yesterday`:         {},
-		"\xff\xfe server:":                             {Search: "\xff\xfe"},
+		"\xff\xfe server:":                             {Search: "\ufffd\ufffd"},
 	} {
 		if got, _ := parse(query, time.UTC); got != want {
 			t.Errorf("%q is read as %+v, want %+v", query, got, want)
