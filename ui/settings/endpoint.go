@@ -18,6 +18,9 @@ import (
 	"steward/ui/theme"
 )
 
+// addressForm shows how an address looks; it is the same in every language.
+const addressForm = "https://…/v1"
+
 // editor is the dialog in which an endpoint is described and tested.
 type editor struct {
 	s        *Place
@@ -47,7 +50,7 @@ func (s *Place) edit(e app.ModelEndpoint, keys string) *editor {
 		entry.OnKey = d.keyed
 		entry.OnShortcut = s.d.Shortcut
 	}
-	d.address.SetPlaceHolder("https://…/v1")
+	d.address.SetPlaceHolder(addressForm)
 	if e.HasKey {
 		d.key.SetPlaceHolder(lang.X("settings.key_kept", "stored; type to replace it"))
 	}
