@@ -1,7 +1,9 @@
 package shell
 
 import (
+	"steward/ui/audit"
 	"steward/ui/place"
+	"steward/ui/settings"
 )
 
 // maker is a place that this build has. Its row in the side bar stands where it stands in makers.
@@ -14,7 +16,10 @@ type maker struct {
 
 // makers are the places in the order of the side bar. The chat has no row of its own: the conversations are its rows.
 func makers() []maker {
-	return []maker{}
+	return []maker{
+		{place.Audit, "audit", "shell.audit", func(d place.Deps) place.Place { return audit.New(d) }},
+		{place.Settings, "settings", "shell.settings", func(d place.Deps) place.Place { return settings.New(d) }},
+	}
 }
 
 func (s *Shell) maker(name string) (maker, bool) {

@@ -1,0 +1,394 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/lang"
+
+	"steward/app"
+	"steward/app/clean"
+	"steward/app/event"
+	"steward/app/journal"
+	"steward/ui/code"
+	"steward/ui/language"
+	"steward/ui/text"
+	"steward/ui/theme"
+)
+
+const (
+	mostText   = 64_000  // bytes of an argument or a result that are set out; all of it stands in the record
+	mostWire   = 512_000 // bytes of frames that are shown
+	mostFields = 100
+	shortField = 200 // bytes of an argument that stands on a line of its own
+)
+
+// detail is a record with its texts worked out: every odd character visible, JSON set out.
+type detail struct {
+	journal.Detail
+	chat      string // title of its conversation, "" where there is none
+	arguments []*text.Block
+	result    []*text.Block
+	wire      []*text.Block
+	whole     []*text.Block // everything, as JSON
+	json      string
+	steps     []step
+}
+
+// step is a line of what happened.
+type step struct {
+	at    time.Time
+	words string
+	color fyne.ThemeColorName
+	note  string // foreign text, made safe
+}
+
+// live says that the record has not ended, so that it may still change.
+func (d *detail) live() bool {
+	return d.Outcome == journal.Waiting || d.Outcome == journal.Running
+}
+
+// again says that the call can be made once more by hand.
+func (d *detail) again() bool {
+	return d.Kind == journal.KindCall && !d.Erased && d.Server != "" && d.Tool != ""
+}
+
+// choose shows a record's details, 0 none.
+func (p *presenter) choose(number int64) {
+	if number != p.chosen {
+		p.record, p.failed = nil, nil
+	}
+	p.chosen = number
+	if number == 0 {
+		p.on.detail()
+		return
+	}
+	if p.record == nil {
+		p.on.detail()
+	}
+	names := p.names
+	p.d.Go(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, enough)
+		defer cancel()
+		d, err := readDetail(ctx, p.d.App, names, number)
+		p.d.Do(func() {
+			if number != p.chosen {
+				return
+			}
+			p.record, p.failed = d, err
+			p.on.detail()
+		})
+	})
+}
+
+// readDetail reads a record and works its texts out. It takes a while for a big one.
+func readDetail(ctx context.Context, a *app.App, names namer, number int64) (*detail, error) {
+	kept, err := a.Journal().Show(ctx, number)
+	if err != nil {
+		return nil, err
+	}
+	d := &detail{Detail: kept}
+	if d.Conversation != "" {
+		// A conversation may be gone; its records stay.
+		if c, err := a.Conversation(ctx, d.Conversation); err == nil {
+			d.chat = clean.Line(c.Title, 200)
+			if d.chat == "" {
+				d.chat = lang.X("audit.untitled", "Untitled chat")
+			}
+		}
+	}
+	d.arguments = argumentBlocks(kept.Arguments)
+	if d.result, err = resultBlocks(ctx, a, kept); err != nil {
+		d.result = []*text.Block{{Runs: []text.Run{{Text: language.Message(err), Color: theme.Refusal}}}}
+	}
+	d.wire = wireBlocks(kept.Frames)
+	whole, err := json.Marshal(kept)
+	if err != nil {
+		return nil, fmt.Errorf("record %d cannot be shown: %w", number, err)
+	}
+	d.json = code.Pretty(clean.Reveal(string(whole)))
+	d.whole = lines(d.json)
+	d.steps = steps(kept, names)
+	return d, nil
+}
+
+// member is one member of a JSON object, in the order in which it was written.
+type member struct{ name, value string }
+
+// members takes a flat look at an object; ok is false where JSON is something else.
+func members(object string) (list []member, ok bool) {
+	dec := json.NewDecoder(strings.NewReader(object))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, false
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, false
+		}
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return nil, false
+		}
+		list = append(list, member{fmt.Sprint(name), string(raw)})
+	}
+	_, err := dec.Token()
+	return list, err == nil
+}
+
+// argumentBlocks shows arguments as fields where they are few and short, else as JSON.
+func argumentBlocks(arguments string) []*text.Block {
+	if arguments == "" {
+		return nil
+	}
+	list, ok := members(arguments)
+	if !ok || len(list) > mostFields {
+		return jsonBlocks(arguments)
+	}
+	width := 0
+	for i, m := range list {
+		var s string
+		if json.Unmarshal([]byte(m.value), &s) == nil && strings.HasPrefix(m.value, `"`) {
+			list[i].value = s
+		}
+		if len(m.value) > shortField || strings.HasPrefix(m.value, "{") || strings.HasPrefix(m.value, "[") {
+			return jsonBlocks(arguments)
+		}
+		list[i].name = clean.Reveal(m.name)
+		width = max(width, min(24, len([]rune(list[i].name))))
+	}
+	var runs []text.Run
+	for i, m := range list {
+		end := "\n"
+		if i == len(list)-1 {
+			end = ""
+		}
+		runs = append(runs, text.Run{Text: m.name + strings.Repeat(" ", max(0, width-len([]rune(m.name)))) + "  ", Color: theme.Dim},
+			text.Run{Text: clean.Reveal(m.value) + end})
+	}
+	if len(runs) == 0 {
+		runs = []text.Run{{Text: "{}", Color: theme.Dim}}
+	}
+	return []*text.Block{{Runs: runs, Code: true, Ground: theme.CodeGround}}
+}
+
+// jsonBlocks shows JSON set out and coloured.
+func jsonBlocks(raw string) []*text.Block {
+	shown := code.Pretty(clean.Reveal(raw))
+	more := 0
+	if len(shown) > mostText {
+		more = len(shown) - mostText
+		shown = strings.ToValidUTF8(shown[:mostText], "")
+	}
+	runs := code.Highlight("json", shown)
+	if runs == nil {
+		runs = []text.Run{{Text: shown}}
+	}
+	blocks := []*text.Block{{Runs: runs, Code: true, Ground: theme.CodeGround}}
+	if more > 0 {
+		blocks = append(blocks, plain(lang.X("audit.more_in_record", "{{.count}} more characters stand under “Record”.", map[string]any{"count": count(int64(more))}), theme.Dim))
+	}
+	return blocks
+}
+
+// lines shows long JSON with unbroken, numbered lines.
+func lines(json string) []*text.Block {
+	b := &text.Block{Code: true, NoWrap: true, Number: true, Runs: []text.Run{{Text: json}}}
+	if len(json) <= mostText {
+		if runs := code.Highlight("json", json); runs != nil {
+			b.Runs = runs
+		}
+	}
+	return []*text.Block{b}
+}
+
+// wireBlocks shows frames, or says that none were kept.
+func wireBlocks(frames []journal.Frame) []*text.Block {
+	if len(frames) == 0 {
+		return []*text.Block{plain(lang.X("audit.no_frames", "Nothing went over the wire."), theme.Dim)}
+	}
+	return []*text.Block{{Code: true, NoWrap: true, Runs: []text.Run{{Text: wireText(frames)}}}}
+}
+
+func plain(s string, color fyne.ThemeColorName) *text.Block {
+	return &text.Block{Runs: []text.Run{{Text: s, Color: color}}, Before: 2 * theme.Step}
+}
+
+// resultBlocks shows what came back: the texts to read first, then what is for programs.
+func resultBlocks(ctx context.Context, a *app.App, d journal.Detail) ([]*text.Block, error) {
+	var blocks []*text.Block
+	if d.Reason != "" {
+		_, color := outcomeWords(d.Outcome)
+		blocks = append(blocks, plain(clean.Clean(d.Reason), color))
+	}
+	if d.Erased {
+		blocks = append(blocks, plain(lang.X("audit.erased", "The texts were erased with their conversation. The record itself stays."), theme.Dim))
+	}
+	if len(d.Result) == 0 {
+		if len(blocks) == 0 {
+			blocks = append(blocks, plain(lang.X("audit.no_result", "Nothing came back."), theme.Dim))
+		}
+		return blocks, nil
+	}
+	if d.Kind != journal.KindCall || d.Cut {
+		return append(blocks, jsonBlocks(string(d.Result))...), nil
+	}
+	r, err := a.CallResult(ctx, d.Record.Record)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range r.Content {
+		blocks = append(blocks, contentBlock(c))
+	}
+	if len(r.Structured) > 0 {
+		blocks = append(blocks, jsonBlocks(string(r.Structured))...)
+	}
+	return blocks, nil
+}
+
+func contentBlock(c event.Content) *text.Block {
+	switch {
+	case c.Text != "" && len(c.Text) <= mostText:
+		return plain(c.Text, "")
+	case c.Text != "":
+		return plain(strings.ToValidUTF8(c.Text[:mostText], "")+"…", "")
+	}
+	about := strings.Join(strings.Fields(c.Type+" "+clean.Line(c.Name, 100)+" "+clean.Line(c.MIMEType, 100)+" "+clean.Reveal(c.URI)), " ")
+	if n := len(c.Data); n > 0 {
+		about += " · " + lang.X("audit.bytes", "{{.count}} bytes", map[string]any{"count": count(int64(n))})
+	}
+	return plain(about, theme.Dim)
+}
+
+// wireText sets the frames out one after the other, with time, direction and length.
+func wireText(frames []journal.Frame) string {
+	var b strings.Builder
+	for i, f := range frames {
+		if b.Len() > mostWire {
+			b.WriteString(lang.X("audit.more_frames", "{{.count}} more frames stand under “Record”.", map[string]any{"count": len(frames) - i}))
+			break
+		}
+		arrow := "→"
+		if f.Direction == "in" {
+			arrow = "←"
+		}
+		length := f.Length
+		if length == 0 {
+			length = int64(len(f.Bytes))
+		}
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString(arrow + " " + f.Time.Local().Format("15:04:05.000") + " · " + lang.X("audit.bytes", "{{.count}} bytes", map[string]any{"count": count(length)}))
+		if f.Cut {
+			b.WriteString(" · " + lang.X("audit.frame_cut", "only the beginning was kept"))
+		}
+		b.WriteString("\n" + code.Pretty(clean.Reveal(strings.TrimRight(string(f.Bytes), "\r\n"))))
+	}
+	return b.String()
+}
+
+// eventData is what the timeline reads of an event.
+type eventData struct {
+	Model    string  `json:"model"`
+	Shown    string  `json:"shown"`
+	Decision string  `json:"decision"`
+	By       string  `json:"by"`
+	Scope    string  `json:"scope"`
+	Same     bool    `json:"same"`
+	What     string  `json:"what"`
+	Outcome  string  `json:"outcome"`
+	Seconds  float64 `json:"seconds"`
+	Reason   string  `json:"reason"`
+}
+
+// steps words what happened.
+func steps(d journal.Detail, names namer) []step {
+	var out []step
+	for _, e := range d.Events {
+		var data eventData
+		s := step{at: e.Time}
+		if err := json.Unmarshal(e.Data, &data); err != nil {
+			s.words = lang.X("audit.step_unreadable", "an event that cannot be read")
+		} else {
+			s.fill(d, e.Event, data, names)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func (s *step) fill(d journal.Detail, kind string, data eventData, names namer) {
+	s.note = clean.Line(data.Reason, 300)
+	switch kind {
+	case "proposed":
+		s.words = proposedBy(d, data)
+	case "shown":
+		s.words = lang.X("audit.step_shown", "shown to you (hash {{.hash}}…)", map[string]any{"hash": clean.Line(data.Shown, 8)})
+		if len(data.Shown) > 8 {
+			s.words = lang.X("audit.step_shown", "shown to you (hash {{.hash}}…)", map[string]any{"hash": clean.Line(data.Shown[:8], 8)})
+		}
+	case "decided":
+		s.words, s.color = decisionWords(data.Decision, names.by(data.By), data.Scope)
+	case "intent":
+		s.words = lang.X("audit.step_intent", "written down before sending")
+		if !data.Same {
+			s.words = lang.X("audit.step_intent_edited", "written down before sending, as changed")
+		}
+	case "sent":
+		s.words = lang.X("audit.step_sent", "sent to the server")
+	case "attempt":
+		s.words = lang.X("audit.step_attempt", "a further round: {{.what}}", map[string]any{"what": clean.Line(data.What, 100)})
+	case "late":
+		s.words, s.color = lang.X("audit.step_late", "an answer came too late; it was not used"), theme.Waiting
+	case "frames":
+		s.words = lang.X("audit.step_frames", "what went over the wire was kept")
+	case "outcome":
+		s.words, s.color = outcomeWords(data.Outcome)
+		if data.Seconds > 0 {
+			s.words += " · " + seconds(data.Seconds)
+		}
+	default: // a record that is over at once
+		s.words = kindWords(journal.Kind(kind))
+		if data.Outcome != "" {
+			var w string
+			w, s.color = outcomeWords(data.Outcome)
+			s.words += ": " + w
+		}
+	}
+}
+
+func proposedBy(d journal.Detail, data eventData) string {
+	switch {
+	case d.Parent != 0:
+		return lang.X("audit.step_asked", "asked by the server during #{{.record}}", map[string]any{"record": d.Parent})
+	case data.Model != "":
+		return lang.X("audit.step_proposed", "proposed by {{.model}}", map[string]any{"model": clean.Line(data.Model, 100)})
+	case d.Kind == journal.KindCall:
+		return lang.X("audit.step_by_hand", "begun by hand")
+	}
+	return lang.X("audit.step_begun", "begun")
+}
+
+func decisionWords(decision, by, scope string) (string, fyne.ThemeColorName) {
+	data := map[string]any{"by": by}
+	switch decision {
+	case journal.Denied:
+		return lang.X("audit.step_denied", "denied by {{.by}}", data), theme.Refusal
+	case journal.Expired:
+		return lang.X("audit.step_expired", "nobody answered in time"), theme.Waiting
+	case journal.Withdrawn:
+		return lang.X("audit.step_withdrawn", "withdrawn"), theme.Dim
+	}
+	switch scope {
+	case "conversation":
+		return lang.X("audit.step_allowed_chat", "allowed by {{.by}} for this chat", data), theme.Good
+	case "always":
+		return lang.X("audit.step_allowed_always", "allowed by {{.by}}, always", data), theme.Good
+	}
+	return lang.X("audit.step_allowed", "allowed by {{.by}}", data), theme.Good
+}

@@ -1,0 +1,246 @@
+package audit
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"steward/app"
+	"steward/app/consent"
+	"steward/app/journal"
+)
+
+func (b *bench) rows() []string {
+	var out []string
+	for i := range b.p.pages.Len() {
+		cells, ok := b.row(i)
+		if !ok {
+			out = append(out, "…")
+			continue
+		}
+		var words []string
+		for _, c := range cells[2:] {
+			words = append(words, c.Text)
+		}
+		out = append(out, strings.Join(words, " | "))
+	}
+	return out
+}
+
+func (b *bench) loaded() { b.until("the rows are read", func() bool { return b.p.pages.ended }) }
+
+func TestTheTableShowsTheRecord(t *testing.T) {
+	b := newBench(t, "light", "en", furnish(t, 0))
+	b.loaded()
+	want := []string{
+		"mail-server | send_mail | waiting | — | —", "weekly-report | get_weekly_report | ok | you | 0.21 s", "filesystem | move_file | denied | you | —",
+		"mail-server | send_mail | denied | you | —", "travel | ↳ elicitation | denied | you | —", "travel | find_best_flight | tool error | you | 4.70 s",
+	}
+	if got := b.rows(); strings.Join(got[:6], "\n") != strings.Join(want, "\n") {
+		t.Errorf("the table shows\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	for query, n := range map[string]int{
+		"outcome:denied": 3, "server:mail-server": 2, "server:mail-server outcome:denied “invoice”": 1, "invoice": 1, "outcome:nonsense tool:move_file": 1, "since:2199-01-01": 0,
+	} {
+		b.set(query)
+		b.loaded()
+		if got := b.p.pages.Len(); got != n {
+			t.Errorf("%q finds %d records, want %d: %q", query, got, n, b.rows())
+		}
+		if bad := strings.Contains(query, "nonsense"); bad == b.problem.Hidden {
+			t.Errorf("%q: the word that cannot be used is told: %v", query, !b.problem.Hidden)
+		}
+		if b.empty.Hidden == (n == 0) {
+			t.Errorf("%q: the empty table explains itself: %v", query, !b.empty.Hidden)
+		}
+	}
+}
+
+func TestNewRecordsAndEndingsAppear(t *testing.T) {
+	b := newBench(t, "light", "en", furnish(t, 3))
+	b.loaded()
+	before := b.p.pages.Len()
+	b.selected(0)
+	b.until("details", func() bool { return b.p.record != nil })
+	// A call by hand waits, is allowed, and ends.
+	done := make(chan error, 1)
+	go func() {
+		_, err := b.app.Call(t.Context(), "weekly-report", "get_weekly_report", `{"date":"2025-03-17"}`)
+		done <- err
+	}()
+	b.until("the call waits in the table", func() bool {
+		return strings.Contains(strings.Join(b.rows(), "\n"), "weekly-report | get_weekly_report | waiting")
+	})
+	if b.p.pages.Len() <= before || b.table.List.Selected() < 1 {
+		t.Errorf("%d rows after %d, row %d is chosen", b.p.pages.Len(), before, b.table.List.Selected())
+	}
+	allow(t, b.app)
+	b.until("the call has ended in the table", func() bool { return strings.Count(strings.Join(b.rows(), "\n"), "get_weekly_report | ok | you") == 2 })
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// allow allows the only item that waits.
+func allow(t *testing.T, a *app.App) {
+	t.Helper()
+	items := a.Waiting().List()
+	if len(items) != 1 {
+		t.Fatalf("%d items wait", len(items))
+	}
+	if err := a.Waiting().Answer(items[0].ID, items[0].Hash, consent.Answer{Action: consent.Allow}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPagesAreReadAsTheyAreSeen(t *testing.T) {
+	b := newBench(t, "light", "en", furnish(t, 450))
+	b.until("the first page", func() bool { return b.p.pages.rows >= pageRows })
+	if b.p.pages.ended {
+		t.Error("everything was read at once")
+	}
+	for !b.p.pages.ended {
+		b.table.List.ScrollToEnd()
+		n := b.p.pages.Len()
+		b.until("the next page", func() bool { return b.p.pages.Len() != n || b.p.pages.ended })
+	}
+	seen := map[string]bool{}
+	for i := range b.p.pages.Len() {
+		r, ok := b.p.pages.at(i)
+		if !ok || seen[b.row0(i)] {
+			t.Fatalf("row %d is missing or doubled: %+v", i, r)
+		}
+		seen[b.row0(i)] = true
+	}
+	if len(seen) < 456 {
+		t.Errorf("%d records", len(seen))
+	}
+}
+
+func (b *bench) row0(i int) string {
+	cells, _ := b.row(i)
+	return cells[0].Text
+}
+
+func TestDetailsTellWhatHappened(t *testing.T) {
+	b := newBench(t, "light", "en", furnish(t, 0))
+	b.loaded()
+	b.Goto(b.row0(3))
+	b.until("details", func() bool { return b.p.record != nil })
+	body := func() string { return b.pane.body.View().Plain() }
+	for _, want := range []string{"a@example.com", "proposed by gpt-5-mini", "shown to you (hash 9f1c0000…)", "denied by you", "“wrong folder”"} {
+		if !strings.Contains(body(), want) {
+			t.Errorf("the call's tab does not say %q:\n%s", want, body())
+		}
+	}
+	if strings.ContainsRune(body(), '\u202e') {
+		t.Error("a hidden character stays hidden")
+	}
+	b.Goto(b.row0(1))
+	b.until("details", func() bool { return b.p.record != nil })
+	for tab, want := range map[int]string{tabResult: "周报：一切顺利", tabWire: `"tools/call"`, tabRecord: `"decision": "allowed"`} {
+		b.pane.tabs.choose(tab)
+		if !strings.Contains(body(), want) {
+			t.Errorf("tab %d does not show %q:\n%s", tab, want, body())
+		}
+	}
+	b.Goto("99999")
+	b.until("an error", func() bool { return b.p.failed != nil })
+	if body() == "" {
+		t.Error("a record that is not there is not explained")
+	}
+}
+
+func TestTheChainIsVerified(t *testing.T) {
+	b := newBench(t, "light", "en", furnish(t, 2))
+	b.until("the check", func() bool { return b.p.check.state == holds })
+	if !strings.Contains(b.verify.words, "verified · ") {
+		t.Errorf("the chip says %q", b.verify.words)
+	}
+	b.verifyTapped()
+	if !b.over.Modal() {
+		t.Error("the chip explains nothing")
+	}
+	b.over.Escape()
+}
+
+func TestAnExportOverwritesNothing(t *testing.T) {
+	b := newBench(t, "light", "en", furnish(t, 2))
+	b.loaded()
+	dir := t.TempDir()
+	export := func(format string) string {
+		path := ""
+		b.p.export(format, dir, func(p string, err error) {
+			if err != nil {
+				t.Error(err)
+			}
+			path = p
+		})
+		b.until("the export", func() bool { return path != "" })
+		return path
+	}
+	first := export(journal.FormatJSONL)
+	before, err := os.ReadFile(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second := export(journal.FormatJSONL); second == first {
+		t.Error("the second export has the first one's name")
+	}
+	after, err := os.ReadFile(first)
+	if err != nil || string(before) != string(after) {
+		t.Errorf("the first export was changed (%v)", err)
+	}
+	b.set("outcome:denied")
+	b.loaded()
+	csv, err := os.ReadFile(export(journal.FormatCSV))
+	if err != nil || strings.Count(string(csv), "\n") != 4 {
+		t.Errorf("the filtered export holds %q, %v", csv, err)
+	}
+	var failed error
+	b.p.export(journal.FormatHTML, filepath.Join(dir, "gone"), func(_ string, err error) { failed = err })
+	b.until("the error", func() bool { return failed != nil })
+}
+
+func TestACallRunsAgainWithChanges(t *testing.T) {
+	b := newBench(t, "light", "en", furnish(t, 0))
+	b.loaded()
+	b.Goto(b.row0(1))
+	b.until("details", func() bool { return b.p.record != nil })
+	b.runAgain()
+	if !b.over.Modal() {
+		t.Fatal("no dialog")
+	}
+	b.over.Escape()
+	old := b.p.chosen
+	b.startAgain("weekly-report", "get_weekly_report", `{"date":"2025-03-24"}`)
+	b.until("the call waits", func() bool { return len(b.app.Waiting().List()) == 1 })
+	allow(t, b.app)
+	b.until("the new record is shown", func() bool { return b.p.chosen > old && b.p.record != nil && b.p.record.Outcome == journal.OK })
+	if !strings.Contains(b.p.record.Arguments, "2025-03-24") || b.p.record.By != "person" {
+		t.Errorf("the record holds %+v", b.p.record.Record)
+	}
+}
+
+func TestLook(t *testing.T) {
+	for _, variant := range []string{"light", "dark"} {
+		for _, tongue := range []string{"en", "zh-Hans"} {
+			b := newBench(t, variant, tongue, furnish(t, 12))
+			b.until("rows and proof", func() bool { return b.p.pages.ended && b.p.check.state == holds })
+			b.Goto(b.row0(2))
+			b.until("details", func() bool { return b.p.record != nil })
+			name := "audit-" + variant + "-" + tongue
+			b.picture(name)
+			b.Goto(b.row0(1))
+			b.until("details", func() bool { return b.p.record != nil })
+			b.pane.tabs.choose(tabRecord)
+			b.outcomeMenu()
+			b.picture(name + "-record")
+			b.over.Escape()
+			b.runAgain()
+			b.picture(name + "-again")
+			b.over.Escape()
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package settings
+
+import (
+	"context"
+	"time"
+
+	"steward/app"
+	"steward/app/event"
+	"steward/ui/place"
+)
+
+const enough = 15 * time.Second // for one question to the program
+
+// state is what the place shows, as it was read last.
+type state struct {
+	endpoints []app.ModelEndpoint
+	rules     []app.Rule
+	grants    []app.Grant
+	settings  app.Settings
+	secrets   app.SecretState
+	names     []string // of secrets; nil where they cannot be listed now
+	language  string
+	theme     string
+	scale     string
+}
+
+// presenter reads the state and carries out what the person asks for. It belongs to Fyne's goroutine.
+type presenter struct {
+	d       place.Deps
+	changed func() // other state is there
+	failed  func(err error)
+	state   state
+	loaded  bool
+	shown   bool
+	stale   bool
+	reading bool
+	stop    func()
+}
+
+func newPresenter(d place.Deps, changed func(), failed func(error)) *presenter {
+	p := &presenter{d: d, changed: changed, failed: failed, stale: true}
+	p.stop = d.App.Listen(func(e event.Event) {
+		if _, ok := e.(event.SettingsChanged); ok {
+			d.Do(p.happened)
+		}
+	})
+	return p
+}
+
+func (p *presenter) show() {
+	p.shown = true
+	if p.stale {
+		p.read()
+	}
+}
+
+func (p *presenter) happened() {
+	p.stale = true
+	if p.shown {
+		p.read()
+	}
+}
+
+// read reads everything anew; once more where something changed meanwhile.
+func (p *presenter) read() {
+	if p.reading {
+		return
+	}
+	p.reading, p.stale = true, false
+	p.d.Go(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, enough)
+		defer cancel()
+		s, err := readState(ctx, p.d.App)
+		p.d.Do(func() {
+			p.reading = false
+			if err != nil {
+				p.failed(err)
+			} else {
+				p.state, p.loaded = s, true
+				p.changed()
+			}
+			if p.stale && p.shown {
+				p.read()
+			}
+		})
+	})
+}
+
+func readState(ctx context.Context, a *app.App) (s state, err error) {
+	if s.endpoints, err = a.Endpoints(ctx); err != nil {
+		return s, err
+	}
+	if s.rules, err = a.Rules(ctx); err != nil {
+		return s, err
+	}
+	if s.grants, err = a.Grants(ctx); err != nil {
+		return s, err
+	}
+	if s.settings, err = a.Settings(ctx); err != nil {
+		return s, err
+	}
+	for key, into := range map[string]*string{place.PreferTheme: &s.theme, place.PreferLanguage: &s.language, place.PreferScale: &s.scale} {
+		if *into, err = a.Preference(ctx, key); err != nil {
+			return s, err
+		}
+	}
+	s.secrets = a.SecretState(ctx)
+	// A keyring that is locked or missing lists nothing; its state says so already.
+	if names, err := a.SecretNames(ctx); err == nil {
+		s.names = names
+	}
+	return s, nil
+}
+
+// do carries something out in the background, and reads what came of it. then may be nil.
+func (p *presenter) do(work func(ctx context.Context) error, then func()) {
+	p.d.Go(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		err := work(ctx)
+		p.d.Do(func() {
+			if err != nil {
+				p.failed(err)
+			} else if then != nil {
+				then()
+			}
+			p.happened()
+		})
+	})
+}
+
+// test asks an endpoint for its models. Nothing is stored.
+func (p *presenter) test(e app.ModelEndpoint, key string, done func(models []string, err error)) {
+	p.d.Go(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, enough)
+		defer cancel()
+		models, err := p.d.App.TestEndpoint(ctx, e, key)
+		p.d.Do(func() { done(models, err) })
+	})
+}
+
+// save stores an endpoint and its key; done is told what came of it, so that nothing that was typed is lost.
+func (p *presenter) save(e app.ModelEndpoint, key string, done func(err error)) {
+	p.d.Go(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		_, err := p.d.App.SaveEndpoint(ctx, e, key)
+		p.d.Do(func() {
+			done(err)
+			p.happened()
+		})
+	})
+}

@@ -1,0 +1,175 @@
+package settings
+
+import (
+	"context"
+	"errors"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/widget"
+
+	"steward/app/clean"
+	"steward/app/secrets"
+	"steward/ui/form"
+	"steward/ui/language"
+	"steward/ui/text"
+	"steward/ui/theme"
+)
+
+func keptWords(kind string) (string, fyne.ThemeColorName) {
+	switch kind {
+	case secrets.KindKeyring:
+		return "✓ " + lang.X("settings.kept_keyring", "In the system's keyring"), theme.Good
+	case secrets.KindLocked:
+		return "! " + lang.X("settings.kept_locked", "Locked: waits for its password"), theme.Waiting
+	case secrets.KindFile:
+		return "✓ " + lang.X("settings.kept_file", "In an encrypted file of the data folder"), theme.Good
+	case secrets.KindMemory:
+		return "! " + lang.X("settings.kept_memory", "In memory, until the program ends"), theme.Waiting
+	case secrets.KindAbsent:
+		return "✕ " + lang.X("settings.kept_absent", "There is no keyring on this computer"), theme.Refusal
+	}
+	return "✕ " + lang.X("settings.kept_error", "The keyring does not work"), theme.Refusal
+}
+
+// secrets shows where keys are kept, whether they can be read, and what can be done about it.
+func (s *Place) secrets() []fyne.CanvasObject {
+	state := s.p.state.secrets
+	words, color := keptWords(state.Kind)
+	head := []fyne.CanvasObject{text.NewLabel(words, text.Run{Bold: true, Color: color}, text.Whole)}
+	if state.Message != "" {
+		head = append(head, wrapped(clean.Clean(state.Message), text.Run{Color: theme.Dim}, inCard))
+	}
+	out := []fyne.CanvasObject{
+		note(lang.X("settings.secrets_note", "Keys and tokens are never written in clear text. Nothing else is chosen for you where the keyring does not work.")),
+		newCard(head...),
+	}
+	buttons := beside()
+	if state.Kind == secrets.KindLocked {
+		unlock := widget.NewButtonWithIcon(lang.X("settings.unlock", "Unlock"), theme.IconIn("unlock", theme.OnAccent), s.unlock)
+		unlock.Importance = widget.HighImportance
+		buttons.Add(unlock)
+	}
+	if state.Kind != secrets.KindFile {
+		buttons.Add(widget.NewButtonWithIcon(lang.X("common.retry", "Try again"), theme.Icon("refresh"), s.retry))
+		buttons.Add(widget.NewButton(lang.X("settings.use_file", "Encrypted file…"), func() { s.passphrase() }))
+	}
+	if state.Kind != secrets.KindMemory && state.Kind != secrets.KindKeyring && state.Kind != secrets.KindFile {
+		buttons.Add(widget.NewButton(lang.X("settings.use_memory", "Only until the end"), s.memory))
+	}
+	out = append(out, buttons, caption(lang.X("settings.secret_names", "Stored")))
+	for _, name := range s.p.state.names {
+		remove := widget.NewButtonWithIcon("", theme.Icon("trash"), func() { s.deleteSecret(name) })
+		out = append(out, newCard(container.NewBorder(nil, nil, nil, remove, text.NewLabel(clean.Reveal(name), text.Run{Mono: true}, text.Cut))))
+	}
+	if len(s.p.state.names) == 0 {
+		out = append(out, note(lang.X("settings.no_secrets", "No secret is stored, or none can be listed now.")))
+	}
+	return out
+}
+
+func (s *Place) deleteSecret(name string) {
+	s.ask(lang.X("settings.delete_secret", "Delete the secret “{{.name}}”?", map[string]any{"name": clean.Reveal(name)}),
+		lang.X("settings.delete_secret_text", "What uses it will ask for it again. It cannot be brought back."), lang.X("common.delete", "Delete"), func() {
+			s.p.do(func(ctx context.Context) error { return s.d.App.DeleteSecret(ctx, name) }, nil)
+		})
+}
+
+// unlock lets the keyring ask for its password; an encrypted file asks here.
+func (s *Place) unlock() {
+	s.p.do(func(ctx context.Context) error {
+		if after := s.d.App.UnlockSecrets(ctx); after.Kind == secrets.KindLocked {
+			return errors.New(after.Message)
+		}
+		return nil
+	}, nil)
+}
+
+func (s *Place) retry() {
+	s.p.do(func(ctx context.Context) error { s.d.App.RetrySecrets(ctx); return nil }, nil)
+}
+
+func (s *Place) memory() {
+	s.ask(lang.X("settings.memory_title", "Keep secrets only until the end?"), lang.X("settings.memory_text", "They are lost when Steward is closed; you type them again at the next start."),
+		lang.X("settings.use_memory", "Only until the end"), func() {
+			s.p.do(func(context.Context) error { s.d.App.UseSecretsMemory(); return nil }, nil)
+		})
+}
+
+// phrase is the dialog that asks for the encrypted file's passphrase, twice, since nothing can bring it back.
+type phrase struct {
+	s             *Place
+	first, second *form.Entry
+	status        *text.Label
+	do            *widget.Button
+	close         func()
+}
+
+func (s *Place) passphrase() *phrase {
+	p := &phrase{s: s, first: form.NewSecret(), second: form.NewSecret(), status: text.NewLabel("", text.Run{}, text.Wrap)}
+	p.do = widget.NewButton(lang.X("settings.use_file_do", "Use the file"), p.use)
+	p.do.Importance = widget.HighImportance
+	for _, e := range []*form.Entry{p.first, p.second} {
+		e.OnChanged = func(string) { p.check() }
+		e.OnSubmit = func(string) { p.use() }
+		e.OnShortcut = s.d.Shortcut
+		e.OnKey = func(ev *fyne.KeyEvent) bool {
+			if ev.Name == fyne.KeyEscape {
+				p.close()
+				return true
+			}
+			return false
+		}
+	}
+	p.close = s.d.Layer.Dialog(below(text.NewLabel(lang.X("settings.file_title", "Keep secrets in an encrypted file"), text.Run{Bold: true}, text.Whole),
+		wrapped(lang.X("settings.file_text", "The passphrase is asked for at every start. Without it the secrets are lost. If there is a file already, this opens it."), text.Run{Color: theme.Dim}, asking),
+		labelled(lang.X("settings.passphrase", "Passphrase"), p.first), labelled(lang.X("settings.passphrase_again", "Once more"), p.second),
+		&fyne.Container{Layout: fixedWidth{asking}, Objects: []fyne.CanvasObject{p.status}},
+		container.NewHBox(layout.NewSpacer(), widget.NewButton(lang.X("common.cancel", "Cancel"), func() { p.close() }), p.do)), nil)
+	p.check()
+	if w := s.d.Window(); w != nil {
+		w.Canvas().Focus(p.first)
+	}
+	return p
+}
+
+func (p *phrase) check() {
+	switch {
+	case p.first.Text == "":
+		p.status.SetText("", text.Run{})
+		p.do.Disable()
+	case p.first.Text != p.second.Text:
+		if p.second.Text != "" {
+			p.status.SetText(lang.X("settings.passphrase_differs", "The two differ."), text.Run{Color: theme.Waiting})
+		}
+		p.do.Disable()
+	default:
+		p.status.SetText("", text.Run{})
+		p.do.Enable()
+	}
+}
+
+func (p *phrase) use() {
+	if p.do.Disabled() {
+		return
+	}
+	p.do.Disable()
+	words, s := p.first.Text, p.s
+	p.status.SetText(lang.X("common.working", "Working…"), text.Run{Color: theme.Dim})
+	s.d.Go(func(ctx context.Context) {
+		err := s.d.App.UseSecretsFile(ctx, words)
+		s.d.Do(func() {
+			if err != nil {
+				p.do.Enable()
+				p.status.SetText("✕ "+language.Message(err), text.Run{Color: theme.Refusal})
+				return
+			}
+			p.first.SetText("")
+			p.second.SetText("")
+			p.close()
+			s.p.happened()
+		})
+	})
+}
