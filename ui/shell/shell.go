@@ -8,6 +8,7 @@ import (
 	"maps"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -57,10 +58,11 @@ type Shell struct {
 	unsaved map[string]string                                  // choices still to be stored
 	saving  bool
 
-	failed  error // what kept the program from being opened
-	leaving sync.Once
-	left    chan struct{} // closed when everything is given back
-	leftErr error
+	failed   error       // what kept the program from being opened
+	quitting atomic.Bool // the toolkit is ending, whoever asked for it
+	leaving  sync.Once
+	left     chan struct{} // closed when everything is given back
+	leftErr  error
 }
 
 func newShell(fa fyne.App, w fyne.Window, errOut io.Writer) *Shell {
