@@ -9,8 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -122,9 +122,7 @@ func begin(look appearance, errOut io.Writer) (fyne.App, error) {
 	if f, err := strconv.ParseFloat(look.scale, 32); err == nil && f >= 0.5 && f <= 4 && os.Getenv("FYNE_SCALE") == "" {
 		os.Setenv("FYNE_SCALE", look.scale)
 	}
-	if err := dropHalfWritten(); err != nil {
-		fmt.Fprintln(errOut, "steward: "+err.Error())
-	}
+	log.SetOutput(&complaints{to: errOut})
 	fa := fyneapp.NewWithID(appID)
 	fa.SetIcon(fyne.NewStaticResource("icon.png", assets.AppIcon()))
 	if err := language.Load(look.language); err != nil {
@@ -134,20 +132,6 @@ func begin(look appearance, errOut io.Writer) (fyne.App, error) {
 	}
 	fa.Settings().SetTheme(theme.New(look.theme))
 	return fa, nil
-}
-
-// dropHalfWritten removes the file that the toolkit keeps for an app's preferences where a process that was killed left
-// it empty: the toolkit would complain at every start. Steward keeps nothing in it.
-func dropHalfWritten() error {
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		return nil // without such a folder there is no such file
-	}
-	file := filepath.Join(dir, "fyne", appID, "preferences.json")
-	if info, err := os.Stat(file); err != nil || info.Size() > 0 {
-		return nil // nothing to mend
-	}
-	return os.Remove(file)
 }
 
 // show runs the window until it is closed, and gives back the program.
