@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,11 +43,13 @@ type App struct {
 	model   model
 	workDir string
 
-	mu       sync.Mutex // guards settings and early
 	desk     desk
 	recovery journal.Recovery
-	early    []event.Event // what happened before anybody could listen
 	board    board
+
+	mu       sync.Mutex    // guards settings, listened and early
+	listened bool          // somebody listens
+	early    []event.Event // what happened before that
 }
 
 // Open opens the data folder for writing and puts the program together. Nothing is
@@ -91,6 +94,11 @@ func (a *App) openFolder(ctx context.Context) (err error) {
 		a.settings = config.DefaultSettings()
 	}
 	a.secrets = secrets.Open(secrets.Options{Dir: a.dir, FolderID: a.db.FolderID, Now: a.o.Now})
+	if !a.o.Passphrase.Empty() {
+		if err := a.secrets.UseFile(ctx, a.o.Passphrase); err != nil {
+			return err
+		}
+	}
 	a.journal, a.recovery, err = journal.Open(ctx, journal.Options{
 		Store: a.db, Dir: a.dir, Anchor: a.secrets.Anchor(), Redact: a.secrets.Redactor().Redact, Now: a.o.Now, OnDegraded: a.warn("journal"),
 	})
@@ -170,12 +178,11 @@ func (a *App) Journal() *journal.Journal { return a.journal }
 func (a *App) Listen(on func(event.Event)) (cancel func()) {
 	cancel = a.bus.Subscribe(on)
 	a.mu.Lock()
-	early := a.early
-	a.early = nil
-	a.mu.Unlock()
-	for _, e := range early {
+	defer a.mu.Unlock()
+	for _, e := range a.early {
 		a.bus.Publish(e)
 	}
+	a.listened, a.early = true, nil
 	return cancel
 }
 
@@ -217,12 +224,25 @@ func (a *App) Close(ctx context.Context) error {
 
 // notice says something to a person, now or as soon as somebody listens.
 func (a *App) notice(kind, server, message string) {
-	a.early = append(a.early, event.Notice{Kind: kind, Server: server, Message: message})
+	e := event.Notice{Kind: kind, Server: server, Message: message}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.listened {
+		a.bus.Publish(e)
+		return
+	}
+	a.early = append(a.early, e)
 }
 
-// warn hands errors of background work to the person.
+// warn hands errors of background work to the person; nil says that the trouble is over.
 func (a *App) warn(kind string) func(error) {
-	return func(err error) { a.bus.Publish(event.Notice{Kind: kind, Message: err.Error()}) }
+	return func(err error) {
+		if err == nil {
+			a.notice(kind, "", "Everything that could not be written before has been written now.")
+			return
+		}
+		a.notice(kind, "", err.Error())
+	}
 }
 
 // tellRecovery says what a crash left open.
@@ -250,11 +270,14 @@ func what(r journal.Record) string {
 
 // tellProblems says what in the servers file cannot be used.
 func (a *App) tellProblems(list serverList) {
-	if list.err != nil {
+	concerns := a.o.Concerns
+	if list.err != nil && concerns == nil { // else whoever asks for one of them hears it
 		a.notice("servers_file", "", list.err.Error())
 	}
 	for _, p := range list.problems {
-		a.notice("servers_file", p.Server, p.String())
+		if _, usable := config.Find(list.servers, p.Server); concerns == nil || usable && slices.Contains(concerns, p.Server) {
+			a.notice("servers_file", p.Server, p.String())
+		}
 	}
 }
 

@@ -148,9 +148,16 @@ func startChecks(c config.Server, err error) []Check {
 	return []Check{{checkStart, false, message, start.Hint}}
 }
 
+func toolCount(n int) string {
+	if n == 1 {
+		return "1 tool"
+	}
+	return fmt.Sprintf("%d tools", n)
+}
+
 func (a *App) toolsCheck(conn *mcphost.Connection) Check {
 	problems := conn.Problems()
-	c := Check{checkTools, true, fmt.Sprintf("It offers %d tools.", len(conn.Tools())), ""}
+	c := Check{checkTools, true, fmt.Sprintf("It offers %s.", toolCount(len(conn.Tools()))), ""}
 	for i, p := range problems {
 		if i == 5 {
 			c.Hint += fmt.Sprintf(" And %d more.", len(problems)-i)
@@ -177,7 +184,7 @@ func (a *App) reviewCheck(ctx context.Context, conn *mcphost.Connection) Check {
 		return Check{checkReview, false, err.Error(), ""}
 	}
 	if n := r.Pending(); n > 0 || r.Blocked {
-		return Check{checkReview, false, fmt.Sprintf("%d of its definitions are new or changed since they were last reviewed; the model does not see them.", n),
+		return Check{checkReview, false, fmt.Sprintf("What it offers differs from what was last reviewed (new or changed: %d); the model does not see that.", n),
 			fmt.Sprintf("Read them with: steward servers review %s; then: steward servers trust %s", conn.Server(), conn.Server())}
 	}
 	return Check{checkReview, true, "Everything it offers was reviewed.", ""}

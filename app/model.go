@@ -62,7 +62,7 @@ func (m *model) configure(ctx context.Context, a *App) error {
 	}
 	key := os.Getenv(o.KeyEnv)
 	if key == "" {
-		a.early = append(a.early, event.Notice{Kind: "key_missing", Message: fmt.Sprintf("The environment variable %s, named by --api-key-env, is not set, so the endpoint is asked without a key.", o.KeyEnv)})
+		a.notice("key_missing", "", fmt.Sprintf("The environment variable %s, named by --api-key-env, is not set, so the endpoint is asked without a key.", o.KeyEnv))
 		return nil
 	}
 	a.secrets.Redactor().Learn("endpoint key", key)

@@ -11,6 +11,7 @@ import (
 
 	"steward/app/config"
 	"steward/app/consent"
+	"steward/app/secrets"
 )
 
 // Policy says who answers approvals and what servers ask. See [consent.Policy].
@@ -32,8 +33,14 @@ type Options struct {
 	// ToolTimeout and MaxRounds replace the settings' limits where not 0.
 	ToolTimeout time.Duration
 	MaxRounds   int
+	// Concerns are the servers that this run has to do with: of the others, nothing that is
+	// wrong with their entries is told. Nil is all, empty none (the caller shows it).
+	Concerns []string
 	// Conversation is continued by Ask; "" begins a new one.
 	Conversation string
+	// Passphrase, where not empty, chooses the encrypted file in the data folder to keep
+	// secrets in, opens it, and makes it if there is none.
+	Passphrase secrets.Secret
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 	Hooks

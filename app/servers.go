@@ -449,7 +449,7 @@ func (s *servers) close() {
 func isFolder(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("the folder %s cannot be shared: %w", path, err)
+		return config.Unreadable("the folder", path, err)
 	}
 	if !info.IsDir() {
 		return fmt.Errorf("%s cannot be shared because it is not a folder", path)

@@ -88,7 +88,7 @@ func (c *Client) exchange(path string, body []byte, tools []Tool) (*exchange, *E
 		x.key = strings.TrimSpace(c.endpoint.Key())
 	}
 	if strings.ContainsFunc(x.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, &Error{Kind: KindConfig, Message: "The API key holds characters a key cannot have, such as a line break. Enter it again in the settings."}
+		return nil, &Error{Kind: KindConfig, Message: "The API key holds characters a key cannot have, such as a line break. Look at the variable that --api-key-env names."}
 	}
 	return x, checkKey(c.base, x.key, c.endpoint.AllowHTTP)
 }

@@ -23,7 +23,7 @@ func parseBase(raw string) (*url.URL, *Error) {
 	wrong := func(why string) *Error { return &Error{Kind: KindConfig, Message: why} }
 	text := strings.TrimSpace(raw)
 	if text == "" {
-		return nil, wrong("There is no base URL of a model endpoint. Enter one in the settings, for example http://localhost:11434/v1.")
+		return nil, wrong("There is no base URL of a model endpoint. Give one with --base-url, for example http://localhost:11434/v1.")
 	}
 	if !strings.Contains(text, "://") {
 		scheme := "https://"
@@ -37,7 +37,7 @@ func parseBase(raw string) (*url.URL, *Error) {
 		return nil, wrong("The base URL of the model endpoint cannot be read. It should look like https://host/v1.")
 	}
 	if u.User != nil {
-		return nil, wrong("The base URL of the model endpoint holds a user name or password (" + where(u) + "). Remove it and store the key in the settings.")
+		return nil, wrong("The base URL of the model endpoint holds a user name or password (" + where(u) + "). Remove it and give the key with --api-key-env.")
 	}
 	u.Scheme = strings.ToLower(u.Scheme)
 	if u.Scheme != "http" && u.Scheme != "https" {
@@ -85,7 +85,7 @@ func checkKey(u *url.URL, key string, allowHTTP bool) *Error {
 	if key == "" || u.Scheme == "https" || allowHTTP || loopback(u.Hostname()) {
 		return nil
 	}
-	return &Error{Kind: KindConfig, Message: "The API key was not sent: " + where(u) + " is plain http on another machine, where others could read the key. Use https, or allow http for this endpoint in the settings."}
+	return &Error{Kind: KindConfig, Message: "The API key was not sent: " + where(u) + " is plain http on another machine, where others could read the key. Use https, or leave the key out if the endpoint needs none."}
 }
 
 // where names an endpoint in a sentence.

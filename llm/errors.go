@@ -233,9 +233,9 @@ func classify(where string, f failure, body []byte, tools []Tool) *Error {
 	hint := ""
 	switch e.Kind {
 	case KindAuth:
-		hint = "Check the API key in the settings."
+		hint = "Check the API key (--api-key-env)."
 	case KindNotFound:
-		hint = "Check the base URL (most end in /v1) and the model's name in the settings."
+		hint = "Check the base URL (--base-url; most end in /v1) and the model's name (--model)."
 	case KindQuota:
 		hint = "Nothing is left to spend at this provider; check its billing page or use another endpoint."
 	case KindRateLimit:

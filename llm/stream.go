@@ -28,7 +28,7 @@ const maxAnswer = 64 << 20
 // that can help, at most a few times, each announced by Retrying.
 func (c *Client) Stream(ctx context.Context, r Request, on func(Event)) (Answer, error) {
 	if strings.TrimSpace(c.endpoint.Model) == "" {
-		return Answer{State: StateFailed}, &Error{Kind: KindConfig, Message: "No model is chosen. Choose one in the settings."}
+		return Answer{State: StateFailed}, &Error{Kind: KindConfig, Message: "No model is chosen. Name one with --model."}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

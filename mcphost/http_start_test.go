@@ -42,6 +42,7 @@ func TestHTTPStartErrors(t *testing.T) {
 		{"405 for all", refuse(405, "X", "y").URL, nil, []string{"405", "no MCP server"}},
 		{"elsewhere", refuse(307, "Location", other.URL+"/mcp?token=t").URL, map[string]string{"X-Api-Key": "k"}, []string{other.URL, "does not follow"}},
 		{"unprotected", "http://example.test/mcp", map[string]string{"X-Api-Key": "k"}, []string{"unprotected", "https://"}},
+		{"sent twice", "https://example.test/mcp", map[string]string{"x-idempotency-key": "k"}, []string{"x-idempotency-key", "twice", "Remove"}},
 		{"a page", newWeb(t, func(w http.ResponseWriter, _ *http.Request, _ message) bool {
 			w.Header().Set("Content-Type", "text/html")
 			return true

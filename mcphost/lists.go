@@ -15,6 +15,9 @@ import (
 // listLimit bounds the reading of all pages of one list.
 const listLimit = 30 * time.Second
 
+// maxListBytes is the size of the pages of one list, in bytes, after which no further one is read.
+const maxListBytes = 16 << 20
+
 // rereadPause is the least time between two readings of lists that the server
 // made necessary.
 const rereadPause = time.Second
@@ -73,6 +76,7 @@ func (c *Connection) readPages(ctx context.Context, l *live, kind, method, membe
 		p.problems = append(p.problems, Problem{Item: kind, Message: sentence(fmt.Sprintf(format, args...))})
 	}
 	var cursor json.RawMessage
+	size := 0
 	seen := map[string]bool{}
 	for n := 1; ; n++ {
 		req := session.Request{Method: method}
@@ -97,6 +101,7 @@ func (c *Connection) readPages(ctx context.Context, l *live, kind, method, membe
 			}
 		}
 		p.entries = append(p.entries, entries...)
+		size += len(reply.Result)
 		if ms, ok := number(m["ttlMs"]); ok && ms > 0 {
 			p.ttl = time.Duration(min(ms, 3600_000)) * time.Millisecond
 		}
@@ -115,6 +120,9 @@ func (c *Connection) readPages(ctx context.Context, l *live, kind, method, membe
 			return p, nil
 		case n >= MaxPages:
 			problem("it has more than %d pages; what follows was left out", MaxPages)
+			return p, nil
+		case size > maxListBytes:
+			problem("it is larger than %d MiB; the pages after the %dth were not read", maxListBytes>>20, n)
 			return p, nil
 		case len(p.entries) > MaxItems:
 			problem("it has more than %d entries; the pages after the %dth were not read", MaxItems, n)

@@ -2,7 +2,9 @@ package mcphost_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,6 +52,22 @@ func TestPages(t *testing.T) {
 				seen[tool.Name] = true
 			}
 		})
+	}
+}
+
+// TestPagesOfAnySize has every page hold one tool of 2 MB, without end: reading must stop by size.
+func TestPagesOfAnySize(t *testing.T) {
+	t.Parallel()
+	words := strings.Repeat("x", 2<<20)
+	var pages atomic.Int64
+	s := newWeb(t, on("tools/list", func(w http.ResponseWriter, m message) {
+		n := pages.Add(1)
+		answer(w, m, fmt.Sprintf(`"result":{"tools":[{"name":"t%d","description":"%s","inputSchema":{"type":"object"}}],"nextCursor":"%d"}`, n, words, n))
+	}), nil)
+	h, _ := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, config(s))
+	if n, said := len(c.Tools()), fmt.Sprint(c.Problems()); n < 5 || n > 12 || !strings.Contains(said, "larger than 16 MiB") {
+		t.Errorf("%d tools, %s", n, said)
 	}
 }
 

@@ -41,6 +41,11 @@ func (c *Connection) Frames() []Frame {
 // package can make them.
 func (c *Connection) Shown(in []wire.Frame) []Frame { return c.convertFrames(in) }
 
+// seam is what is left out at the end of a message of which only the beginning was kept,
+// in bytes: where it was clipped there may be the beginning of a secret, which is found
+// as a whole alone.
+const seam = 4 << 10
+
 // convertFrames redacts frames.
 func (c *Connection) convertFrames(in []wire.Frame) []Frame {
 	out := make([]Frame, len(in))
@@ -49,7 +54,11 @@ func (c *Connection) convertFrames(in []wire.Frame) []Frame {
 		if f.Out {
 			direction = "out"
 		}
-		out[i] = Frame{Time: f.Time, Direction: direction, Bytes: []byte(c.redact(string(f.Bytes)))}
+		text, cut := c.redact(string(f.Bytes)), f.Size > len(f.Bytes)
+		if cut {
+			text = strings.ToValidUTF8(text[:max(0, len(text)-seam)], "")
+		}
+		out[i] = Frame{Time: f.Time, Direction: direction, Bytes: []byte(text), Size: f.Size, Cut: cut}
 	}
 	return out
 }

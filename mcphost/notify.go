@@ -43,7 +43,7 @@ func (c *Connection) logged(params json.RawMessage) {
 	if text == "" && !absent(m["data"]) {
 		text = string(m["data"])
 	}
-	text = c.redact(short(text, maxLogLine))
+	text = short(c.redact(short(text, maxLogLine+seam)), maxLogLine) // a secret is found as a whole alone
 	level, logger := short(str(m["level"]), 20), short(str(m["logger"]), 100)
 	line := text
 	if logger != "" {

@@ -133,7 +133,9 @@ type LogLine struct {
 type Frame struct {
 	Time      time.Time
 	Direction string // "out" or "in"
-	Bytes     []byte
+	Bytes     []byte // its beginning, at most 16 KiB before it was redacted
+	Size      int    // of the whole message on the wire, in bytes
+	Cut       bool   // Bytes lacks its end
 }
 
 // Problem is something in what a server offers that was left out or

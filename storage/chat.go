@@ -90,7 +90,9 @@ func (tx *Tx) PutMessage(m Message) error {
 // messages, search words, grants, and in the journal the arguments, results
 // and frames. The journal's events stay, with the hashes of what they said.
 // When the Write has returned, no file of the folder holds the text any more,
-// unless a reader was in the middle of a query; then it leaves soon after.
+// unless a reader was in the middle of a query; then it leaves soon after. It is
+// for the journal (Journal.Erase), which records the erasure in the same
+// transaction: without that its verification finds missing texts.
 func (tx *Tx) DeleteConversation(id string) error {
 	const doing = "deleting a conversation"
 	tx.frees = append(tx.frees, id)

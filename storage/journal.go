@@ -95,9 +95,12 @@ func (tx *Tx) AppendEvent(e Event) error {
 	return tx.do(doing, "INSERT INTO body(event, nonce, bytes, erased) VALUES(?, ?, ?, ?)", e.Seq, blob(e.Body.Nonce), blob(e.Body.Bytes), e.Body.Erased)
 }
 
-// RecordErased tells whether the record's conversation has been deleted.
-func (tx *Tx) RecordErased(n int64) (erased bool, err error) {
-	err = tx.one("reading the journal", `SELECT EXISTS(SELECT 1 FROM event e CROSS JOIN body b ON b.event = e.seq WHERE e.record = ? AND b.erased = 1)`, []any{n}, &erased)
+// TextErased tells whether a conversation was erased, so that no text of it is to be
+// kept any more. Without its id it is the conversation of the record.
+func (tx *Tx) TextErased(record int64, conversation string) (erased bool, err error) {
+	err = tx.one("reading the journal", `SELECT EXISTS(SELECT 1 FROM erasure x
+		WHERE x.conversation = coalesce(nullif(?2, ''), (SELECT r.conversation FROM record r WHERE r.n = ?1))
+		AND NOT EXISTS(SELECT 1 FROM conversation c WHERE c.id = x.conversation))`, []any{record, conversation}, &erased)
 	return erased, err
 }
 

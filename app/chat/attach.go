@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"steward/app/clean"
+	"steward/app/config"
 	"steward/app/consent"
 	"steward/app/journal"
 	"steward/app/secrets"
@@ -71,19 +72,19 @@ func (a Attachment) Warning() string {
 func ReadFile(path string) (Attachment, error) {
 	st, err := os.Stat(path) // before opening: to open a named pipe waits for its writer
 	if err != nil {
-		return Attachment{}, fmt.Errorf("the file cannot be attached: %w", err)
+		return Attachment{}, config.Unreadable("the attachment", path, err)
 	}
 	if !st.Mode().IsRegular() {
 		return Attachment{}, fmt.Errorf("%s cannot be attached because it is not a plain file", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return Attachment{}, fmt.Errorf("the file cannot be attached: %w", err)
+		return Attachment{}, config.Unreadable("the attachment", path, err)
 	}
 	defer func() { _ = f.Close() }() // only read
 	data, err := io.ReadAll(io.LimitReader(f, consent.MaxImage+1))
 	if err != nil {
-		return Attachment{}, fmt.Errorf("the file %s cannot be read: %w", path, err)
+		return Attachment{}, config.Unreadable("the attachment", path, err)
 	}
 	return fromBytes(filepath.Base(path), data)
 }

@@ -190,7 +190,7 @@ func (e *Engine) conversation(ctx context.Context, t Turn) (storage.Conversation
 	}
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		return c, fmt.Errorf("there is no conversation with the id %s: %w", clean.Reveal(t.Conversation), err)
+		return c, fmt.Errorf("%w; steward journal list --json names the conversation of each record", err)
 	case err != nil:
 		return c, fmt.Errorf("the conversation %s cannot be read: %w", clean.Reveal(t.Conversation), err)
 	}

@@ -179,7 +179,7 @@ func loopback(host string) bool {
 func (e *entry) checkInlineSecrets() {
 	flag := func(field, where, suggest string) {
 		e.warns(e.at(field), where+" holds what looks like a secret, readable for everyone who gets this file",
-			fmt.Sprintf("Store it as a secret and write ${secret:%s} here; the one in the file should be replaced at its issuer.", suggest))
+			fmt.Sprintf("Write ${secret:%s} here and store the value with: steward servers review SERVER --secret %s. The one in the file should be replaced at its issuer.", suggest, suggest))
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.s.Env)) {
 		if secretlike(name, e.s.Env[name]) {

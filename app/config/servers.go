@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,9 +71,17 @@ func (p Problem) String() string {
 		s = fmt.Sprintf("server %q: %s", p.Server, s)
 	}
 	if p.Hint != "" {
-		s += " " + p.Hint
+		s = sentence(s) + " " + p.Hint
 	}
 	return s
+}
+
+// sentence ends a text with a full stop unless it has an end already.
+func sentence(s string) string {
+	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "?") || strings.HasSuffix(s, "!") || s == "" {
+		return s
+	}
+	return s + "."
 }
 
 // ReadServers reads a servers file. Entries that cannot be used become
@@ -93,22 +100,19 @@ func ReadServers(path string) ([]Server, []Problem, error) {
 func readFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("there is no servers file at %s: %w", path, fs.ErrNotExist)
-		}
-		return nil, fmt.Errorf("the servers file cannot be read: %w", err)
+		return nil, Unreadable("the servers file", path, err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a file; name a file in mcpServers form", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("the servers file cannot be read: %w", err)
+		return nil, Unreadable("the servers file", path, err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return nil, fmt.Errorf("the servers file cannot be read: %w", err)
+		return nil, Unreadable("the servers file", path, err)
 	}
 	return data, nil
 }

@@ -143,7 +143,7 @@ func compactObject(text string) (string, error) {
 	}
 	b, err := schema.Compact([]byte(text))
 	if err != nil {
-		return "", fmt.Errorf("the arguments are not valid JSON: %w", err)
+		return "", fmt.Errorf("the arguments are %w", err)
 	}
 	if len(b) == 0 || b[0] != '{' {
 		return "", errors.New("the arguments must be one JSON object")

@@ -397,7 +397,7 @@ func (r *run) send(exact []byte, receipt *journal.Receipt) (Outcome, error) {
 func frames(in []mcphost.Frame) []journal.Frame {
 	out := make([]journal.Frame, len(in))
 	for i, f := range in {
-		out[i] = journal.Frame{Time: f.Time, Direction: f.Direction, Bytes: f.Bytes}
+		out[i] = journal.Frame{Time: f.Time, Direction: f.Direction, Bytes: f.Bytes, Length: int64(f.Size), Cut: f.Cut}
 	}
 	return out
 }

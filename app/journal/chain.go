@@ -54,7 +54,7 @@ type meta struct {
 	Scope    string `json:"scope,omitempty"`
 	// intent: the bytes are those of the proposal's arguments
 	Same bool `json:"same,omitempty"`
-	// attempt
+	// attempt; the single event of an erasure
 	What string `json:"what,omitempty"`
 	// outcome, single
 	Outcome string  `json:"outcome,omitempty"`

@@ -33,9 +33,10 @@ const (
 // item is an event on its way into the chain.
 type item struct {
 	draft draft
-	done  chan error // nil: nobody waits
-	keep  bool       // stays queued when it cannot be written
-	timed bool       // asks for a commit of its own after noteDelay
+	done  chan error              // nil: nobody waits
+	keep  bool                    // stays queued when it cannot be written
+	timed bool                    // asks for a commit of its own after noteDelay
+	with  func(*storage.Tx) error // done in the same transaction, last; nil for none
 	state atomic.Int32
 }
 
@@ -63,7 +64,7 @@ func (j *Journal) usable() error {
 	case j.closed:
 		return ErrClosed
 	case j.broken != nil:
-		return fmt.Errorf("%w; look at it with \"steward journal verify\", and acknowledge it to go on", j.broken)
+		return fmt.Errorf("%w; \"steward journal verify\" says more, and \"steward journal verify --acknowledge\" lets you go on all the same", j.broken)
 	}
 	return nil
 }
@@ -199,7 +200,7 @@ func (j *Journal) commit(batch []*item) error {
 		return err
 	})
 	if errors.Is(err, errForked) {
-		j.anchorBroken(err.Error())
+		j.forked()
 	}
 	if err != nil {
 		j.failed(batch, err)
@@ -216,6 +217,17 @@ func (j *Journal) commit(batch []*item) error {
 	j.keeper.advance(head)
 	j.succeeded(written)
 	return nil
+}
+
+// forked says once that nothing can be recorded any more; what is kept is tried again
+// all the same.
+func (j *Journal) forked() {
+	j.mu.Lock()
+	known := j.broken != nil
+	j.mu.Unlock()
+	if !known {
+		j.anchorBroken(errForked.Error())
+	}
 }
 
 var errForked = errors.New("the end of the chain is not where this program left it; another program has written in it")
@@ -256,6 +268,13 @@ func (j *Journal) fill(tx *storage.Tx, batch []*item) (head storage.Head, change
 			}
 		}
 	}
+	for _, it := range written {
+		if it.with != nil {
+			if err = it.with(tx); err != nil {
+				return
+			}
+		}
+	}
 	return
 }
 
@@ -278,16 +297,13 @@ func (j *Journal) append(tx *storage.Tx, head *storage.Head, changed map[int64]*
 	if state == nil {
 		state = j.open[d.record]
 	}
-	erased := false
-	if d.body != nil && !first(d.kind) {
-		var err error
-		if erased, err = tx.RecordErased(d.record); err != nil {
-			return err
-		}
+	erased, err := erasedAlready(tx, state, d)
+	if err != nil {
+		return err
 	}
 	e := d.place(*head, j.run)
 	if erased { // the conversation is gone; so is what comes after
-		e.Body = &storage.Body{Erased: true}
+		e.Body, d.arguments = &storage.Body{Erased: true}, ""
 	}
 	if err := tx.AppendEvent(e); err != nil {
 		return err
@@ -313,6 +329,19 @@ func (j *Journal) append(tx *storage.Tx, head *storage.Head, changed map[int64]*
 	}
 	changed[d.record] = next
 	return nil
+}
+
+// erasedAlready tells whether the draft's text belongs to a conversation that was
+// erased before.
+func erasedAlready(tx *storage.Tx, state *projection, d draft) (bool, error) {
+	if d.body == nil {
+		return false, nil
+	}
+	conversation := d.meta.Conversation // of a first event
+	if state != nil {
+		conversation = state.row.Conversation
+	}
+	return tx.TextErased(d.record, conversation)
 }
 
 // succeeded takes the written items from the queue and tells who waits.

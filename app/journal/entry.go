@@ -67,14 +67,7 @@ func (j *Journal) note(ctx context.Context, p Proposal, o Outcome, durable bool)
 		return 0, fmt.Errorf("recording %s: %w", p.Kind, err)
 	}
 	if durable {
-		select {
-		case err = <-it.done:
-		case <-ctx.Done():
-			if it.state.CompareAndSwap(itemQueued, itemLeft) {
-				return 0, ctx.Err()
-			}
-			err = <-it.done
-		}
+		err = j.wait(ctx, it)
 	}
 	return n, err
 }
@@ -128,7 +121,8 @@ func (j *Journal) outcome(o Outcome, kind Kind, intended bool, m *meta, c *conte
 	if kind == KindCall && !intended && o.Effect != EffectNone {
 		return "", fmt.Errorf("%w: a call cannot end as %s with effect %s when nothing was to be sent", ErrState, o.Outcome, o.Effect)
 	}
-	m.Outcome, m.Effect, m.Seconds = o.Outcome, o.Effect, o.Seconds
+	// Milliseconds are what a person and a script are shown everywhere else.
+	m.Outcome, m.Effect, m.Seconds = o.Outcome, o.Effect, math.Round(o.Seconds*1000)/1000
 	if math.IsNaN(o.Seconds) || math.IsInf(o.Seconds, 0) || o.Seconds < 0 {
 		m.Seconds = 0 // a clock went back; JSON has no such number either
 	}
@@ -202,6 +196,7 @@ func (e *Entry) Decided(_ context.Context, d Decision) error {
 // nothing may be sent. A call needs the decision Allowed before it. Nothing is
 // intended while an earlier outcome waits to be written.
 func (e *Entry) Intent(ctx context.Context, exact []byte) (*Receipt, error) {
+	mine := false // intended is this call's, to be taken back where it cannot be written
 	err := e.step(ctx, func() (*item, error) {
 		if e.ended || e.intended || (e.decision != Allowed && (e.decision != "" || e.kind == KindCall)) {
 			return nil, e.misfit("intent")
@@ -218,16 +213,18 @@ func (e *Entry) Intent(ctx context.Context, exact []byte) (*Receipt, error) {
 		if err != nil {
 			return nil, err
 		}
-		e.intended = true
+		e.intended, mine = true, true
 		return &item{draft: d}, nil
 	})
 	if errors.Is(err, ErrState) {
 		return nil, err
 	}
 	if err != nil {
-		e.mu.Lock()
-		e.intended = false
-		e.mu.Unlock()
+		if mine {
+			e.mu.Lock()
+			e.intended = false
+			e.mu.Unlock()
+		}
 		return nil, fmt.Errorf("nothing is sent, because it could not be recorded: %w", err)
 	}
 	return &Receipt{sum: sha256.Sum256(exact)}, nil
@@ -242,12 +239,7 @@ func (j *Journal) trouble() error {
 
 // Sent records that the first bytes went out. It waits for nothing.
 func (e *Entry) Sent() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.intended || e.ended {
-		return
-	}
-	e.queue(evSent, meta{}, nil)
+	e.queue(evSent, meta{}, nil, func() bool { return e.intended && !e.ended })
 }
 
 // Attempt records, durably, a further round of the same call that the protocol
@@ -312,18 +304,21 @@ func (e *Entry) Frames(all []Frame) {
 	if len(all) == 0 {
 		return
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	var m meta
 	kept := e.j.frames(all, &m)
-	e.queue(evFrames, m, &content{Frames: kept})
+	e.queue(evFrames, m, &content{Frames: kept}, func() bool { return true })
 }
 
-// queue adds an event for which nobody waits; a failure is told to the owner.
-func (e *Entry) queue(kind string, m meta, c *content) {
+// queue adds an event for which nobody waits, if fits says so under the lock; a failure
+// is told to the owner.
+func (e *Entry) queue(kind string, m meta, c *content, fits func() bool) {
 	d, err := e.j.draft(e.n, kind, m, c)
 	if err == nil {
-		err = e.j.push(&item{draft: d, timed: e.ended})
+		e.mu.Lock()
+		if fits() {
+			err = e.j.push(&item{draft: d, timed: e.ended})
+		}
+		e.mu.Unlock()
 	}
 	if err != nil {
 		e.j.tell(fmt.Errorf("recording %s of record %d: %w", kind, e.n, err))

@@ -225,14 +225,36 @@ func (j *Journal) anchorBroken(problem string) {
 	j.tell(err)
 }
 
+// Broken says why the journal records nothing; nil where it does. It looks at the copy of
+// the anchor in the keyring first, which Open reads in the background.
+func (j *Journal) Broken(ctx context.Context) error {
+	j.mu.Lock()
+	broken := j.broken
+	j.mu.Unlock()
+	if broken != nil || j.keeper.ring == nil {
+		return broken
+	}
+	text, err := j.keeper.loadRing(ctx)
+	if err != nil || text == "" {
+		return nil // what cannot be read contradicts nothing
+	}
+	problem, err := j.checkAnchor("the keyring", text)
+	if err != nil || problem == "" {
+		return err
+	}
+	j.keeper.freeze()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.broken = fmt.Errorf("%w: %s", ErrBroken, problem)
+	return j.broken
+}
+
 // Acknowledge lets a journal go on that does not hold, after the person has
 // been told. What was found is recorded in an event of its own, with both
 // anchors as they were; only then are they replaced. Verify goes on finding
 // what is wrong inside the chain.
 func (j *Journal) Acknowledge(ctx context.Context) error {
-	j.mu.Lock()
-	broken := j.broken
-	j.mu.Unlock()
+	broken := j.Broken(ctx)
 	if broken == nil {
 		return nil
 	}

@@ -84,13 +84,17 @@ func (j *Journal) frames(all []Frame, m *meta) []keptFrame {
 	for _, f := range all {
 		text, changed := j.clean(string(f.Bytes))
 		m.Redacted = m.Redacted || changed
-		k := keptFrame{Time: clock(f.Time), Direction: f.Direction, Length: int64(len(f.Bytes))}
+		k := keptFrame{Time: clock(f.Time), Direction: f.Direction, Length: f.Length}
+		if k.Length == 0 {
+			k.Length = int64(len(f.Bytes))
+		}
 		limit := min(room, maxFrame)
 		if !utf8.ValidString(text) {
 			text, k.Cut = text[:min(len(text), limit)], len(text) > limit
 		} else {
 			text, k.Cut = cut(text, limit)
 		}
+		k.Cut = k.Cut || f.Cut
 		k.setBytes([]byte(text))
 		room -= len(k.Text) + len(k.Base64)
 		out = append(out, k)

@@ -129,6 +129,7 @@ func TestOddTexts(t *testing.T) {
 		many = append(many, Frame{Time: time.Now(), Direction: "in", Bytes: bytes.Repeat([]byte{byte('a' + i%26)}, 10000)})
 	}
 	many[1].Bytes = []byte("\xfe\xff")
+	many[2] = Frame{Direction: "in", Bytes: []byte("its beginning"), Length: 1 << 30, Cut: true}
 	e.Frames(many)
 	ok(t, e.Outcome(bg, Outcome{Outcome: OK, Seconds: -5}))
 	d := show(t, j, e.Number())
@@ -136,7 +137,7 @@ func TestOddTexts(t *testing.T) {
 	for _, f := range d.Frames {
 		kept += len(f.Bytes)
 	}
-	if len(d.Frames) != 100 || kept > maxFrames || d.Frames[99].Length != 10000 || string(d.Frames[1].Bytes) != "\xfe\xff" || d.Seconds != 0 {
+	if len(d.Frames) != 100 || kept > maxFrames || d.Frames[99].Length != 10000 || !d.Frames[99].Cut || d.Frames[3].Cut || d.Frames[2].Length != 1<<30 || !d.Frames[2].Cut || string(d.Frames[1].Bytes) != "\xfe\xff" || d.Seconds != 0 {
 		t.Errorf("%d frames, %d bytes", len(d.Frames), kept)
 	}
 	holds(t, j)
@@ -162,10 +163,14 @@ func TestDeletedConversation(t *testing.T) {
 	open, _ := intended(t, j, `{"b":"`+marker+`"}`)
 	open.Frames([]Frame{{Bytes: []byte(marker)}})
 	before := holds(t, j).Events
-	ok(t, db.Write(bg, func(tx *storage.Tx) error { return tx.DeleteConversation("c_1") }))
+	ok(t, j.Erase(bg, "c_1"))
+	if err := j.Erase(bg, "c_1"); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("erased twice: %v", err)
+	}
 	ok(t, open.Outcome(bg, Outcome{Outcome: OK, Reason: marker, Result: json.RawMessage(`"` + marker + `"`)}))
 	ok(t, open.Late(bg, []byte(marker)))
-	if v := holds(t, j); v.Events != before+3 {
+	call(t, j, `{"after":"`+marker+`"}`, `{"r":"`+marker+`"}`) // by something that had not heard of it
+	if v := holds(t, j); v.Events != before+4+5 {
 		t.Errorf("%d events, before %d", v.Events, before)
 	}
 	d := show(t, j, 1)

@@ -220,7 +220,7 @@ func (d *Detail) add(e storage.Event) error {
 }
 
 func frameOf(k keptFrame) Frame {
-	f := Frame{Direction: k.Direction, Bytes: []byte(k.Text), Length: k.Length}
+	f := Frame{Direction: k.Direction, Bytes: []byte(k.Text), Length: k.Length, Cut: k.Cut}
 	if len(k.Base64) > 0 {
 		f.Bytes = k.Base64
 	}
@@ -231,7 +231,7 @@ func frameOf(k keptFrame) Frame {
 }
 
 func shownFrame(f Frame) keptFrame {
-	k := keptFrame{Time: clock(f.Time), Direction: f.Direction, Length: f.Length, Cut: int64(len(f.Bytes)) < f.Length}
+	k := keptFrame{Time: clock(f.Time), Direction: f.Direction, Length: f.Length, Cut: f.Cut}
 	k.setBytes(f.Bytes)
 	return k
 }

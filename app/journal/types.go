@@ -78,13 +78,14 @@ type Outcome struct {
 }
 
 // Frame is one frame on the wire. Direction is "out" or "in", seen from here.
-// Length is filled when a frame is read back: how long it was, in bytes, where
-// Bytes is cut.
+// Length is how long it was on the wire, in bytes; 0 when it is handed over is the
+// length of Bytes. Cut says that Bytes lacks its end.
 type Frame struct {
 	Time      time.Time
 	Direction string
 	Bytes     []byte
 	Length    int64
+	Cut       bool
 }
 
 // Filter chooses records. Search looks in server, tool, arguments, result and

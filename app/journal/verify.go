@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -12,8 +13,8 @@ import (
 // tailLength is how many of the last events are checked at every opening.
 const tailLength = 1000
 
-// chunk is how many events are read at once.
-const chunk = 500
+// chunk is how many events are read at once; each may hold a few MiB of text.
+const chunk = 50
 
 // What AnchorChecked says.
 const (
@@ -44,7 +45,7 @@ func (j *Journal) Verify(ctx context.Context) (Verification, error) {
 	anchors := j.loadAnchors(ctx)
 	v := Verification{OK: true, AnchorChecked: anchors.checked, Notice: anchors.notice}
 	err := j.store.Read(ctx, func(s *storage.Snapshot) error {
-		w := &walk{s: s, folder: j.store.FolderID(), open: map[int64]*projection{}, known: map[string]bool{}}
+		w := &walk{s: s, folder: j.store.FolderID(), open: map[int64]*projection{}, known: map[string]bool{}, gone: map[string]*finding{}, erased: map[string]bool{}}
 		err := w.all(ctx)
 		v.Events = w.seq
 		if bad := (*finding)(nil); errors.As(err, &bad) {
@@ -87,19 +88,19 @@ func (j *Journal) loadAnchors(ctx context.Context) anchors {
 		a.checked = checkedBoth
 	case a.file != "":
 		a.checked = checkedFile
-		a.notice = "only the side file could be checked, not the keyring; who can change the data file can change it too"
+		a.notice = "Only the side file was checked, not the copy in the keyring. Who can change the data file can change the side file too."
 	case a.keyring != "":
 		a.checked = checkedKeyring
-		a.notice = "the side file " + j.keeper.path + " is missing; the keyring's copy was checked"
+		a.notice = "The side file " + j.keeper.path + " is missing; the copy in the keyring was checked."
 	default:
 		a.checked = checkedNone
-		a.notice = "there is no anchor to check against; a removed end or an older copy would not be noticed"
+		a.notice = "There is no anchor to check against; a removed end or an older copy would not be noticed."
 	}
 	if ringErr != nil {
-		a.notice += fmt.Sprintf(" (keyring: %v)", ringErr)
+		a.notice += fmt.Sprintf(" The keyring: %v", ringErr)
 	}
 	if fileErr != nil {
-		a.notice += fmt.Sprintf(" (side file: %v)", fileErr)
+		a.notice += fmt.Sprintf(" The side file: %v", fileErr)
 	}
 	return a
 }
@@ -147,12 +148,52 @@ func (j *Journal) checkTail(s *storage.Snapshot) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	after, err := lastAcknowledged(s, max(head.Seq-tailLength, 0))
+	if err != nil {
+		return "", err
+	}
 	w := &walk{s: s, folder: j.store.FolderID(), known: map[string]bool{}}
-	err = w.tail(max(head.Seq-tailLength, 0))
+	err = w.tail(after)
 	if bad := (*finding)(nil); errors.As(err, &bad) {
 		return bad.what, nil
 	}
 	return "", err
+}
+
+// lastAcknowledged returns after, or the last event behind it before which the person has
+// said to go on with a journal that does not hold. What was wrong until then is not told
+// at every start again; Verify goes on finding it.
+func lastAcknowledged(s *storage.Snapshot, after int64) (int64, error) {
+	last := after
+	for {
+		part, err := s.Events(after, chunk)
+		if err != nil {
+			return 0, err
+		}
+		for _, e := range part {
+			after = e.Seq
+			if acknowledges(e) {
+				last = e.Seq - 1
+			}
+		}
+		if len(part) < chunk {
+			return last, nil
+		}
+	}
+}
+
+func acknowledges(e storage.Event) bool {
+	if e.Kind != string(KindSettings) {
+		return false
+	}
+	c, err := readContent(e)
+	if err != nil {
+		return false
+	}
+	var d struct {
+		Acknowledged string `json:"acknowledged"`
+	}
+	return json.Unmarshal(c.Detail, &d) == nil && d.Acknowledged != ""
 }
 
 // finding is a fault of the journal's content.
@@ -163,7 +204,9 @@ type finding struct {
 
 func (f *finding) Error() string { return f.what }
 
-func found(e storage.Event, format string, args ...any) error {
+func found(e storage.Event, format string, args ...any) error { return finds(e, format, args...) }
+
+func finds(e storage.Event, format string, args ...any) *finding {
 	return &finding{event: e.Seq, record: e.Record, what: fmt.Sprintf("event %d (record %d): ", e.Seq, e.Record) + fmt.Sprintf(format, args...)}
 }
 
@@ -177,6 +220,11 @@ type walk struct {
 	bodies int64
 	open   map[int64]*projection
 	known  map[string]bool // conversations: deleted or not
+	// gone are the first erased texts of conversations whose erasure was not met yet: it
+	// stands further on in the chain.
+	gone map[string]*finding
+	// erased are the conversations whose erasure was met.
+	erased map[string]bool
 }
 
 // all walks the whole chain and compares the records with it.
@@ -316,6 +364,10 @@ func (w *walk) event(e storage.Event) error {
 	if err := w.erasure(e, next); err != nil {
 		return err
 	}
+	if m.What == whatErased && single(e.Kind) {
+		delete(w.gone, m.Conversation)
+		w.erased[m.Conversation] = true
+	}
 	if next.closed {
 		delete(w.open, e.Record)
 		return w.compare(e, next)
@@ -324,7 +376,8 @@ func (w *walk) event(e storage.Event) error {
 	return nil
 }
 
-// erasure accepts an erased text only where its conversation was deleted.
+// erasure accepts an erased text only where its conversation was deleted, and the
+// chain says so.
 func (w *walk) erasure(e storage.Event, p *projection) error {
 	if e.Body == nil || !e.Body.Erased {
 		return nil
@@ -350,8 +403,12 @@ func (w *walk) erasure(e storage.Event, p *projection) error {
 		}
 		w.known[conversation] = deleted
 	}
+	bad := finds(e, "its text was erased, though its conversation was not")
 	if !deleted {
-		return found(e, "its text was erased, though its conversation was not")
+		return bad
+	}
+	if w.gone[conversation] == nil && !w.erased[conversation] {
+		w.gone[conversation] = bad
 	}
 	return nil
 }
@@ -373,6 +430,15 @@ func (w *walk) compare(e storage.Event, p *projection) error {
 
 // end checks what only the whole can tell.
 func (w *walk) end() error {
+	var first *finding
+	for _, bad := range w.gone {
+		if first == nil || bad.event < first.event {
+			first = bad
+		}
+	}
+	if first != nil {
+		return first
+	}
 	for _, p := range w.open {
 		if err := w.compare(storage.Event{Seq: w.seq, Record: p.row.N}, p); err != nil {
 			return err

@@ -120,37 +120,38 @@ func TestTampering(t *testing.T) {
 		sql           []string
 		record, event int64 // 0: not asked
 	}{
-		"a changed word":              {sql: []string{"UPDATE event SET meta = replace(meta, 'denied', 'allowed') WHERE kind = 'decided' AND meta LIKE '%denied%'"}, record: 5, event: 20},
-		"a changed time":              {sql: []string{"UPDATE event SET time = time + 1 WHERE seq = 3"}, event: 3},
-		"a changed number":            {sql: []string{"UPDATE event SET record = 2 WHERE seq = 3"}, event: 3},
-		"a changed monotonic time":    {sql: []string{"UPDATE event SET mono = 1 WHERE seq = 3"}, event: 3},
-		"a changed run":               {sql: []string{"UPDATE event SET run = 'x' WHERE seq = 3"}, event: 3},
-		"a changed hash":              {sql: []string{"UPDATE event SET hash = randomblob(32) WHERE seq = 3"}, event: 3},
-		"an empty hash":               {sql: []string{"UPDATE event SET hash = x'' WHERE seq = 3"}, event: 3},
-		"a changed text":              {sql: []string{"UPDATE body SET bytes = cast(replace(cast(bytes AS TEXT), 'answer', 'anSwer') AS BLOB) WHERE event = 6"}, record: 1, event: 6},
-		"a changed nonce":             {sql: []string{"UPDATE body SET nonce = randomblob(16) WHERE event = 6"}, event: 6},
-		"a deleted text":              {sql: []string{"DELETE FROM body WHERE event = 6"}, event: 6},
-		"a text said to be erased":    {sql: []string{"UPDATE body SET bytes = x'', nonce = x'', erased = 1 WHERE event = 6"}, event: 6},
-		"an added text":               {sql: []string{"INSERT INTO body VALUES(1, x'', x'', 0)"}, event: 1},
-		"a text of no event":          {sql: []string{"INSERT INTO body VALUES(999, x'', x'', 0)"}},
-		"swapped texts":               {sql: []string{"UPDATE body SET event = -1 WHERE event = 2", "UPDATE body SET event = 2 WHERE event = 6", "UPDATE body SET event = 6 WHERE event = -1"}, event: 2},
-		"a deleted event":             {sql: []string{"DELETE FROM body WHERE event = 4", "DELETE FROM event WHERE seq = 4"}, event: 5},
-		"a deleted first event":       {sql: []string{"DELETE FROM event WHERE seq = 1"}, event: 2},
-		"swapped events":              {sql: []string{"UPDATE event SET seq = -1 WHERE seq = 3", "UPDATE event SET seq = 3 WHERE seq = 4", "UPDATE event SET seq = 4 WHERE seq = -1"}, event: 3},
-		"a repeated event":            {sql: []string{"INSERT INTO event SELECT 28, record, kind, time, mono, run, meta, body_hash, prev, hash FROM event WHERE seq = 5"}, event: 28},
-		"a removed end":               {sql: []string{"DELETE FROM body WHERE event > 20", "DELETE FROM event WHERE seq > 20", "DELETE FROM record WHERE n > 5"}},
-		"a removed end, bent to fit":  {sql: []string{"DELETE FROM body WHERE event > 16", "DELETE FROM event WHERE seq > 16", "DELETE FROM record WHERE n > 3"}},
-		"everything removed":          {sql: []string{"DELETE FROM body", "DELETE FROM event", "DELETE FROM record"}},
-		"a changed line of the list":  {sql: []string{"UPDATE record SET decision = 'allowed' WHERE n = 5"}, record: 5},
-		"changed arguments":           {sql: []string{"UPDATE record SET arguments = '{}' WHERE n = 2"}, record: 2},
-		"emptied arguments":           {sql: []string{"UPDATE record SET arguments = '' WHERE n = 2"}, record: 2},
-		"a changed duration":          {sql: []string{"UPDATE record SET seconds = 1 WHERE n = 2"}, record: 2},
-		"a removed line of the list":  {sql: []string{"DELETE FROM record WHERE n = 2"}, record: 2},
-		"a removed last line":         {sql: []string{"DELETE FROM record WHERE n = 6"}, record: 6},
-		"an added line of the list":   {sql: []string{"INSERT INTO record SELECT 99, kind, parent, time, conversation, server, tool, arguments, decision, decided_by, outcome, effect, seconds, model FROM record WHERE n = 1"}},
-		"another folder's id":         {sql: []string{"UPDATE meta SET value = cast('f_0000000000000000' AS BLOB) WHERE key = 'folder'"}},
-		"a broken meta":               {sql: []string{"UPDATE event SET meta = '{' WHERE seq = 9"}, event: 9},
-		"an event of an unknown kind": {sql: []string{"UPDATE event SET kind = 'thing' WHERE seq = 9"}, event: 9},
+		"a changed word":                       {sql: []string{"UPDATE event SET meta = replace(meta, 'denied', 'allowed') WHERE kind = 'decided' AND meta LIKE '%denied%'"}, record: 5, event: 20},
+		"a changed time":                       {sql: []string{"UPDATE event SET time = time + 1 WHERE seq = 3"}, event: 3},
+		"a changed number":                     {sql: []string{"UPDATE event SET record = 2 WHERE seq = 3"}, event: 3},
+		"a changed monotonic time":             {sql: []string{"UPDATE event SET mono = 1 WHERE seq = 3"}, event: 3},
+		"a changed run":                        {sql: []string{"UPDATE event SET run = 'x' WHERE seq = 3"}, event: 3},
+		"a changed hash":                       {sql: []string{"UPDATE event SET hash = randomblob(32) WHERE seq = 3"}, event: 3},
+		"an empty hash":                        {sql: []string{"UPDATE event SET hash = x'' WHERE seq = 3"}, event: 3},
+		"a changed text":                       {sql: []string{"UPDATE body SET bytes = cast(replace(cast(bytes AS TEXT), 'answer', 'anSwer') AS BLOB) WHERE event = 6"}, record: 1, event: 6},
+		"a changed nonce":                      {sql: []string{"UPDATE body SET nonce = randomblob(16) WHERE event = 6"}, event: 6},
+		"a deleted text":                       {sql: []string{"DELETE FROM body WHERE event = 6"}, event: 6},
+		"a text said to be erased":             {sql: []string{"UPDATE body SET bytes = x'', nonce = x'', erased = 1 WHERE event = 6"}, event: 6},
+		"a text erased with a forged deletion": {sql: []string{"UPDATE body SET bytes = x'', nonce = x'', erased = 1 WHERE event IN (SELECT e.seq FROM event e JOIN record r ON r.n = e.record WHERE r.conversation = 'c_1')", "UPDATE record SET arguments = '' WHERE conversation = 'c_1'", "DELETE FROM conversation", "INSERT INTO erasure VALUES('c_1', 1)"}, record: 1, event: 2},
+		"an added text":                        {sql: []string{"INSERT INTO body VALUES(1, x'', x'', 0)"}, event: 1},
+		"a text of no event":                   {sql: []string{"INSERT INTO body VALUES(999, x'', x'', 0)"}},
+		"swapped texts":                        {sql: []string{"UPDATE body SET event = -1 WHERE event = 2", "UPDATE body SET event = 2 WHERE event = 6", "UPDATE body SET event = 6 WHERE event = -1"}, event: 2},
+		"a deleted event":                      {sql: []string{"DELETE FROM body WHERE event = 4", "DELETE FROM event WHERE seq = 4"}, event: 5},
+		"a deleted first event":                {sql: []string{"DELETE FROM event WHERE seq = 1"}, event: 2},
+		"swapped events":                       {sql: []string{"UPDATE event SET seq = -1 WHERE seq = 3", "UPDATE event SET seq = 3 WHERE seq = 4", "UPDATE event SET seq = 4 WHERE seq = -1"}, event: 3},
+		"a repeated event":                     {sql: []string{"INSERT INTO event SELECT 28, record, kind, time, mono, run, meta, body_hash, prev, hash FROM event WHERE seq = 5"}, event: 28},
+		"a removed end":                        {sql: []string{"DELETE FROM body WHERE event > 20", "DELETE FROM event WHERE seq > 20", "DELETE FROM record WHERE n > 5"}},
+		"a removed end, bent to fit":           {sql: []string{"DELETE FROM body WHERE event > 16", "DELETE FROM event WHERE seq > 16", "DELETE FROM record WHERE n > 3"}},
+		"everything removed":                   {sql: []string{"DELETE FROM body", "DELETE FROM event", "DELETE FROM record"}},
+		"a changed line of the list":           {sql: []string{"UPDATE record SET decision = 'allowed' WHERE n = 5"}, record: 5},
+		"changed arguments":                    {sql: []string{"UPDATE record SET arguments = '{}' WHERE n = 2"}, record: 2},
+		"emptied arguments":                    {sql: []string{"UPDATE record SET arguments = '' WHERE n = 2"}, record: 2},
+		"a changed duration":                   {sql: []string{"UPDATE record SET seconds = 1 WHERE n = 2"}, record: 2},
+		"a removed line of the list":           {sql: []string{"DELETE FROM record WHERE n = 2"}, record: 2},
+		"a removed last line":                  {sql: []string{"DELETE FROM record WHERE n = 6"}, record: 6},
+		"an added line of the list":            {sql: []string{"INSERT INTO record SELECT 99, kind, parent, time, conversation, server, tool, arguments, decision, decided_by, outcome, effect, seconds, model FROM record WHERE n = 1"}},
+		"another folder's id":                  {sql: []string{"UPDATE meta SET value = cast('f_0000000000000000' AS BLOB) WHERE key = 'folder'"}},
+		"a broken meta":                        {sql: []string{"UPDATE event SET meta = '{' WHERE seq = 9"}, event: 9},
+		"an event of an unknown kind":          {sql: []string{"UPDATE event SET kind = 'thing' WHERE seq = 9"}, event: 9},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -468,4 +469,46 @@ func pagesOf(t *testing.T, file string, tables ...string) []int {
 		follow(root)
 	}
 	return all
+}
+
+// Once the person has said to go on, later starts go on as well; what is wrong inside the
+// chain stays found by the whole check.
+func TestGoingOnAfterAFaultInTheChain(t *testing.T) {
+	t.Parallel()
+	dir := filled(t)
+	tampered(t, dir, "UPDATE event SET time = time + 1 WHERE seq = 3")
+	open := func() (*Journal, Recovery, func()) {
+		db := testStore(t, dir)
+		j, r, err := Open(bg, Options{Store: db})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j, r, func() { ok(t, j.Close(bg)); ok(t, db.Close()) }
+	}
+	j, r, end := open()
+	if r.Problem == "" || j.Broken(bg) == nil {
+		t.Fatalf("the fault was not found: %+v", r)
+	}
+	ok(t, j.Acknowledge(bg))
+	if err := j.Broken(bg); err != nil {
+		t.Error(err)
+	}
+	end()
+	for range 2 {
+		j, r, end = open()
+		if r.Problem != "" {
+			t.Errorf("the next start stops at what was acknowledged: %s", r.Problem)
+		}
+		call(t, j, `{}`, `{}`)
+		end()
+	}
+	if v, err := verdict(t, dir, nil); err != nil || v.OK || v.BadEvent != 3 {
+		t.Errorf("the whole check no longer finds it: %+v, %v", v, err)
+	}
+	tampered(t, dir, "UPDATE event SET time = time + 1 WHERE seq = (SELECT max(seq) - 2 FROM event)")
+	_, r, end = open()
+	if r.Problem == "" {
+		t.Error("a fault after the acknowledgement is not found")
+	}
+	end()
 }

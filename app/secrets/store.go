@@ -101,7 +101,7 @@ func Open(o Options) *Store {
 	s := &Store{o: o, ring: &ring{folder: o.FolderID, limit: o.Probe}, file: &passphraseGuard{path: filepath.Join(o.Dir, fileName), now: o.Now}, stop: stop, probed: make(chan struct{})}
 	if _, err := os.Lstat(s.file.path); o.Dir != "" && err == nil {
 		s.chosen = true
-		s.state = State{KindLocked, "The encrypted secrets file is closed; enter its passphrase."}
+		s.state = State{KindLocked, "The encrypted secrets file is closed; --secrets-file asks for its passphrase, --passphrase-env VAR takes it from a variable."}
 		close(s.probed)
 		return s
 	}
@@ -228,7 +228,7 @@ func (s *Store) place(ctx context.Context) (backend, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.current == nil {
-		return nil, &unavailable{state.Message}
+		return nil, &unavailable{why: state.Message, short: s.chosen}
 	}
 	return s.current, nil
 }
@@ -251,12 +251,20 @@ func (s *Store) stale() bool {
 }
 
 // unavailable is ErrUnavailable with the reason.
-type unavailable struct{ why string }
+type unavailable struct {
+	why   string
+	short bool // there is nothing to choose, or why says what
+}
 
-func (u *unavailable) Error() string { return u.why + " " + choices }
+func (u *unavailable) Error() string {
+	if u.short {
+		return u.why
+	}
+	return u.why + " " + choices
+}
 func (u *unavailable) Unwrap() error { return ErrUnavailable }
 
-const choices = "Unlock or start the keyring and try again, or choose an encrypted file with a passphrase, or keep secrets until Steward ends."
+const choices = "Unlock or start the keyring and try again, or keep secrets in an encrypted file: --secrets-file asks for its passphrase, --passphrase-env VAR takes it from a variable."
 
 // Get returns a secret. Errors are ErrNotFound and ErrUnavailable, or say what
 // else went wrong. The value is known to the redactor afterwards.
@@ -369,7 +377,7 @@ func (s *Store) Expand(ctx context.Context, text string) (string, error) {
 		}
 		value, err := s.Get(ctx, name)
 		if errors.Is(err, ErrNotFound) {
-			return "", fmt.Errorf("${secret:%s} stands for a secret that is not stored; store it under that name first: %w", name, ErrNotFound)
+			return "", &missing{name}
 		}
 		if err != nil {
 			return "", err
@@ -378,6 +386,20 @@ func (s *Store) Expand(ctx context.Context, text string) (string, error) {
 		text = rest
 	}
 }
+
+// HasFile reports whether the folder holds an encrypted secrets file.
+func (s *Store) HasFile() bool {
+	_, err := os.Lstat(s.file.path)
+	return s.o.Dir != "" && err == nil
+}
+
+// missing is ErrNotFound for a value that an entry of servers.json names.
+type missing struct{ name string }
+
+func (m *missing) Error() string {
+	return fmt.Sprintf("${secret:%s} stands for a secret that is not stored; store it with: steward servers review SERVER --secret %s", m.name, m.name)
+}
+func (m *missing) Unwrap() error { return ErrNotFound }
 
 // Redactor knows every value that has passed through the store.
 func (s *Store) Redactor() *Redactor { return &s.redactor }
@@ -404,6 +426,10 @@ func (a *Anchor) Load(ctx context.Context) (string, error) {
 	if errors.Is(err, ErrNotFound) {
 		return "", nil
 	}
+	var u *unavailable
+	if errors.As(err, &u) {
+		return "", &unavailable{why: u.why, short: true}
+	}
 	if err != nil {
 		return "", fmt.Errorf("the journal's anchor cannot be read: %w", err)
 	}
@@ -414,7 +440,7 @@ func (a *Anchor) Load(ctx context.Context) (string, error) {
 // so there it is ErrUnavailable.
 func (a *Anchor) Save(ctx context.Context, value string) error {
 	if a.store.State(ctx).Kind == KindMemory {
-		return &unavailable{"The journal's anchor is not kept in memory."}
+		return &unavailable{why: "The journal's anchor is not kept in memory.", short: true}
 	}
 	if err := a.store.write(ctx, anchorAccount, value); err != nil {
 		return fmt.Errorf("the journal's anchor is not stored: %w", err)

@@ -27,7 +27,7 @@ func (e *NotFoundError) Error() string {
 	if e.Path == "" && strings.ContainsAny(e.Command, `/\`) {
 		return fmt.Sprintf("the program %q does not exist", e.Command)
 	}
-	return fmt.Sprintf("the program %q was not found in PATH (%s); install it, or give its full path in the server's settings", e.Command, e.Path)
+	return fmt.Sprintf("the program %q was not found in PATH (%s)", e.Command, e.Path)
 }
 
 // Is makes errors.Is(err, fs.ErrNotExist) true.
@@ -53,7 +53,7 @@ func Look(command, path string) (string, error) {
 		return lookFile(command, filepath.Clean(command))
 	}
 	if strings.ContainsRune(command, '/') || strings.ContainsRune(command, filepath.Separator) {
-		return "", &NotFoundError{Command: command, Reason: "it is a relative path; give its full path in the server's settings"}
+		return "", &NotFoundError{Command: command, Reason: "it is a relative path, and nobody can tell relative to what"}
 	}
 	var reason string
 	for _, dir := range filepath.SplitList(path) {

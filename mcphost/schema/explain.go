@@ -125,6 +125,9 @@ func sentence(k jsonschema.ErrorKind) string {
 	case *kind.Const:
 		return "must be " + show(k.Want)
 	case *kind.Format:
+		if not, ok := k.Err.(*notAmong); ok {
+			return sentence(not.kind)
+		}
 		return fmt.Sprintf("must be a valid %s, not %s", k.Want, show(k.Got))
 	case *kind.Pattern:
 		return fmt.Sprintf("must match the pattern %s, not be %s", short(k.Want, 200), show(k.Got))

@@ -47,7 +47,6 @@ type Schema struct {
 	compiled *jsonschema.Schema
 	dialect  string
 	warnings []string
-	enum     int // the length of the longest enum
 	inPlace  int // subschemas that apply others to the same value
 
 	mu    sync.Mutex // guards meter, which one Validate uses at a time
@@ -146,18 +145,18 @@ func compileAs(raw json.RawMessage, doc any, dialect string, draft *jsonschema.D
 	if err := w.prepare(raw, doc); err != nil {
 		return nil, err
 	}
-	compiled, err := compile(doc, draft, w.withRefs, patterns, meter)
+	compiled, err := compile(doc, draft, w.roots, patterns, meter)
 	if err != nil {
 		return nil, &plain{err, explainCompile(err, w.refs)}
 	}
 	patterns.sealed = true
 	warnings := slices.Concat(w.warnings, patterns.warnings)
-	return &Schema{compiled: compiled, dialect: dialect, warnings: warnings, enum: w.longestEnum, inPlace: w.inPlace, meter: meter}, nil
+	return &Schema{compiled: compiled, dialect: dialect, warnings: warnings, inPlace: w.inPlace, meter: meter}, nil
 }
 
-// compile hands a prepared document to the library. A fault of the library becomes
-// an error.
-func compile(doc any, draft *jsonschema.Draft, withRefs []string, patterns *patterns, m *meter) (compiled *jsonschema.Schema, err error) {
+// compile hands a prepared document to the library and puts it under the meter. A fault
+// of the library becomes an error.
+func compile(doc any, draft *jsonschema.Draft, places []string, patterns *patterns, m *meter) (compiled *jsonschema.Schema, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			compiled, err = nil, fmt.Errorf("the schema cannot be compiled: %v", r)
@@ -167,13 +166,6 @@ func compile(doc any, draft *jsonschema.Draft, withRefs []string, patterns *patt
 	c.DefaultDraft(draft)
 	c.UseLoader(refuseLoader{})
 	c.UseRegexpEngine(patterns.engine)
-	c.RegisterVocabulary(&jsonschema.Vocabulary{
-		URL: "schema:///meter",
-		Compile: func(_ *jsonschema.CompilerContext, obj map[string]any) (jsonschema.SchemaExt, error) {
-			return newCharge(m, obj), nil
-		},
-	})
-	c.AssertVocabs()
 	if err := c.AddResource(base, doc); err != nil {
 		return nil, err
 	}
@@ -182,11 +174,15 @@ func compile(doc any, draft *jsonschema.Draft, withRefs []string, patterns *patt
 	}
 	// Definitions that nothing uses are not compiled by now. Their references are
 	// looked at all the same: a schema is either closed or refused.
-	for _, place := range withRefs {
-		if _, err := c.Compile(base + "#" + escapeFragment(place)); err != nil {
+	roots := []*jsonschema.Schema{compiled}
+	for _, place := range places {
+		root, err := c.Compile(base + "#" + escapeFragment(place))
+		if err != nil {
 			return nil, err
 		}
+		roots = append(roots, root)
 	}
+	install(m, roots)
 	return compiled, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -325,20 +326,26 @@ func TestSchemaBombs(t *testing.T) {
 		return fmt.Sprintf(`"d%d":{"$ref":"#/$defs/d%d"}`, i, i+1)
 	}, ",") + `,"d2000":{"properties":{"n":{"$ref":"#/$defs/d0"}}}},"$ref":"#/$defs/d0"}`
 	unchecked := map[string][2]string{
-		"doubling, fits":       {doubling(60), `"x"`},
-		"doubling, fails":      {doubling(60), `1`},
-		"doubling in depth":    {`{"$ref":"#/$defs/n","$defs":{"n":{"allOf":[{"properties":{"n":{"$ref":"#/$defs/n"}}},{"properties":{"n":{"$ref":"#/$defs/n"}}}]}}}`, strings.Repeat(`{"n":`, 100) + "1" + strings.Repeat("}", 100)},
-		"doubling patterns":    {`{"$ref":"#/$defs/n","$defs":{"n":{"patternProperties":{"^n":{"$ref":"#/$defs/n"},"n$":{"$ref":"#/$defs/n"}}}}}`, strings.Repeat(`{"n":`, 100) + "1" + strings.Repeat("}", 100)},
-		"endless stack":        {chain, strings.Repeat(`{"n":`, 900) + "1" + strings.Repeat("}", 900)},
-		"long enum, long list": {`{"items":{"enum":[` + repeat(9000, func(i int) string { return fmt.Sprint(i) }, ",") + `]}}`, `[` + repeat(50_000, constant("-1"), ",") + `]`},
-		"slow pattern":         {`{"items":{"pattern":"(x+x+)+y"}}`, `[` + repeat(60, constant(`"`+strings.Repeat("x", 300_000)+`"`), ",") + `]`},
-		"too many values":      {`{"items":{"type":"string"}}`, `[` + repeat(200_000, constant("1"), ",") + `]`},
+		"doubling, fits":    {doubling(60), `"x"`},
+		"doubling, fails":   {doubling(60), `1`},
+		"doubling in depth": {`{"$ref":"#/$defs/n","$defs":{"n":{"allOf":[{"properties":{"n":{"$ref":"#/$defs/n"}}},{"properties":{"n":{"$ref":"#/$defs/n"}}}]}}}`, strings.Repeat(`{"n":`, 100) + "1" + strings.Repeat("}", 100)},
+		"doubling patterns": {`{"$ref":"#/$defs/n","$defs":{"n":{"patternProperties":{"^n":{"$ref":"#/$defs/n"},"n$":{"$ref":"#/$defs/n"}}}}}`, strings.Repeat(`{"n":`, 100) + "1" + strings.Repeat("}", 100)},
+		"endless stack":     {chain, strings.Repeat(`{"n":`, 900) + "1" + strings.Repeat("}", 900)},
+		// Under "not" the library wants to know yes or no, and leaves extensions out where it is no.
+		"doubling in a not":      {`{"not":{"$ref":"#/$defs/a"},"$defs":{"a":{"items":{"$ref":"#/$defs/a"},"contains":{"$ref":"#/$defs/a"},"minItems":1}}}`, strings.Repeat("[", 60) + strings.Repeat("]", 60)},
+		"doubling in an if":      {`{"if":{"$ref":"#/$defs/a"},"$defs":{"a":{"minProperties":1,"dependentSchemas":{"x":{"properties":{"x":{"$ref":"#/$defs/a"}}},"y":{"properties":{"x":{"$ref":"#/$defs/a"}}}}}}}`, strings.Repeat(`{"y":1,"x":`, 60) + "{}" + strings.Repeat("}", 60)},
+		"doubling, dynamic":      {`{"$id":"https://r.example/","not":{"$ref":"l"},"$defs":{"a":{"$dynamicAnchor":"n","items":{"$ref":"l"},"contains":{"$ref":"l"},"minItems":1},"l":{"$id":"l","$dynamicRef":"#n","$defs":{"d":{"$dynamicAnchor":"n"}}}}}`, strings.Repeat("[", 60) + strings.Repeat("]", 60)},
+		"doubling, draft-04":     {`{"$schema":"http://json-schema.org/draft-04/schema#","not":{"$ref":"#/definitions/a"},"definitions":{"a":{"minProperties":1,"dependencies":{"x":{"properties":{"x":{"$ref":"#/definitions/a"}}},"y":{"properties":{"x":{"$ref":"#/definitions/a"}}}}}}}`, strings.Repeat(`{"y":1,"x":`, 60) + "{}" + strings.Repeat("}", 60)},
+		"long numbers":           {`{"items":{"enum":[` + repeat(400, constant("1e399"), ",") + `]}}`, `[` + repeat(90_000, constant("1e-399"), ",") + `]`},
+		"long numbers, compared": {`{"uniqueItems":true}`, `[` + repeat(20, func(i int) string { return `[` + repeat(1000, constant("1e399"), ",") + fmt.Sprintf(",%d]", i) }, ",") + `]`},
+		"slow pattern":           {`{"items":{"pattern":"(x+x+)+y"}}`, `[` + repeat(60, constant(`"`+strings.Repeat("x", 300_000)+`"`), ",") + `]`},
+		"too many values":        {`{"items":{"type":"string"}}`, `[` + repeat(200_000, constant("1"), ",") + `]`},
 	}
 	for name, c := range unchecked {
 		s := mustCompile(t, c[0])
 		start := time.Now()
 		got := messages(s.Validate([]byte(c[1])))
-		if !strings.Contains(got, "too much work") && !strings.Contains(got, "too large to be checked") && !strings.Contains(got, "too deep") && !strings.Contains(got, "too many") {
+		if !strings.Contains(got, "too much work") && !strings.Contains(got, "too many long numbers") && !strings.Contains(got, "too deep") && !strings.Contains(got, "too many") {
 			t.Errorf("%s: %q", name, short(got, 200))
 		}
 		if d := time.Since(start); d > 10*time.Second {
@@ -350,6 +357,7 @@ func TestSchemaBombs(t *testing.T) {
 		"huge minLength":         {`{"minLength":1e12}`, `"x"`},
 		"absurd minLength":       {`{"minLength":18446744073709551617}`, `"x"`},
 		"ten thousand values":    {`{"enum":[` + repeat(10_000, func(i int) string { return fmt.Sprint(i) }, ",") + `]}`, `-1`},
+		"long enum, long list":   {`{"items":{"enum":[` + repeat(9000, func(i int) string { return fmt.Sprint(i) }, ",") + `]}}`, `[` + repeat(50_000, constant("17"), ",") + `,-1]`},
 		"many subschemas":        {`{"properties":{` + repeat(4900, func(i int) string { return fmt.Sprintf(`"p%d":{"type":"string"}`, i) }, ",") + `}}`, `{"p4899":1}`},
 	}
 	for name, c := range checked {
@@ -360,6 +368,77 @@ func TestSchemaBombs(t *testing.T) {
 	}
 	if vs := mustCompile(t, `{"maxLength":18446744073709551616}`).Validate([]byte(`"x"`)); vs != nil {
 		t.Errorf("absurd maxLength: %v", vs)
+	}
+}
+
+// Errors hold the names that are missing and the path to the value; neither may fill the
+// memory. It does not run beside others, because it counts what is allocated.
+func TestErrorsTakeLittleMemory(t *testing.T) {
+	names := make([]string, 40_000)
+	for i := range names {
+		names[i] = fmt.Sprintf(`"n%d"`, i)
+	}
+	for name, c := range map[string][2]string{
+		"many names":    {`{"items":{"required":[` + strings.Join(names, ",") + `]}}`, `[` + strings.Repeat("{},", 5000) + `{}]`},
+		"far down":      {`{"$ref":"#/$defs/a","$defs":{"a":{"items":{"$ref":"#/$defs/a"},"maximum":0}}}`, strings.Repeat("[", 900) + strings.Repeat("1,", 90_000) + "1" + strings.Repeat("]", 900)},
+		"many and deep": {`{"$ref":"#/$defs/a","$defs":{"a":{"items":{"$ref":"#/$defs/a"},"allOf":[` + strings.Repeat(`{"maximum":0},`, 90) + `{}]}}}`, strings.Repeat("[", 900) + strings.Repeat("1,", 900) + "1" + strings.Repeat("]", 900)},
+	} {
+		s := mustCompile(t, c[0])
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got := messages(s.Validate([]byte(c[1])))
+		runtime.ReadMemStats(&after)
+		if !strings.Contains(got, "too much work") {
+			t.Errorf("%s: %s", name, short(got, 200))
+		}
+		if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 400 {
+			t.Errorf("%s took %d MiB", name, mib)
+		}
+	}
+}
+
+// const and enum compare as JSON Schema says: numbers by value, objects in any order.
+func TestEqualValues(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		allowed string // of enum, and one by one of const
+		fits    []string
+		not     []string
+	}{
+		{`1`, []string{`1`, `1.0`, `10e-1`, `0.1e1`, `1.000`}, []string{`"1"`, `true`, `[1]`, `-1`, `10`, `1.0000000000000000000001`, `null`}},
+		{`0`, []string{`0`, `-0`, `0.0`, `0e5`}, []string{`false`, `null`, `""`}},
+		{`-12.50`, []string{`-12.5`, `-1250e-2`}, []string{`12.5`}},
+		{`9007199254740993`, []string{`9007199254740993`, `9.007199254740993e15`}, []string{`9007199254740992`}},
+		{`"a"`, []string{`"a"`, `"\u0061"`}, []string{`"A"`, `["a"]`, `"a "`, `{"a":"a"}`}},
+		{`true`, []string{`true`}, []string{`"true"`, `1`, `false`}},
+		{`null`, []string{`null`}, []string{`"null"`, `0`}},
+		{`{"a":1,"b":[1,{"c":null}]}`, []string{`{"b":[1.0,{"c":null}],"a":1}`}, []string{`{"a":1}`, `{"a":1,"b":[{"c":null},1]}`, `{"a":1,"b":[1,{"c":null}],"d":0}`, `{"a":1,"b":[1,{"c":0}]}`}},
+		{`[]`, []string{`[]`, `[ ]`}, []string{`{}`, `[[]]`, `""`}},
+		{`["a,b"]`, []string{`["a,b"]`}, []string{`["a","b"]`, `["a",",b"]`}},
+		{`[12]`, []string{`[12]`}, []string{`[1,2]`, `["12"]`}},
+	} {
+		for _, text := range []string{`{"const":` + c.allowed + `}`, `{"enum":["other",` + c.allowed + `,[7]]}`} {
+			s := mustCompile(t, text)
+			for _, v := range c.fits {
+				if vs := s.Validate([]byte(v)); vs != nil {
+					t.Errorf("%s does not allow %s: %v", text, v, vs)
+				}
+			}
+			for _, v := range c.not {
+				if vs := s.Validate([]byte(v)); len(vs) != 1 || !strings.HasPrefix(vs[0].Message, "must be ") {
+					t.Errorf("%s and %s: %v", text, v, vs)
+				}
+			}
+		}
+	}
+	if vs := mustCompile(t, `{"not":{"enum":[1,2]}}`).Validate([]byte("3")); vs != nil {
+		t.Errorf("not enum: %v", vs)
+	}
+	if vs := mustCompile(t, `{"$schema":"http://json-schema.org/draft-07/schema#","format":"ipv4","enum":["x"]}`).Validate([]byte(`"y"`)); len(vs) != 1 || vs[0].Message != `must be "x"` {
+		t.Errorf("format beside enum: %v", vs)
+	}
+	if vs := mustCompile(t, `{"$schema":"http://json-schema.org/draft-07/schema#","format":"ipv4","enum":["x"]}`).Validate([]byte(`"x"`)); len(vs) != 1 || !strings.Contains(vs[0].Message, "valid ipv4") {
+		t.Errorf("format beside enum: %v", vs)
 	}
 }
 

@@ -29,8 +29,9 @@ func (v Violation) String() string {
 // maxValues bounds the values of one instance.
 const maxValues = 100_000
 
-// maxComparisons bounds values of the instance times members of the longest enum.
-const maxComparisons = 50_000_000
+// maxWeight bounds the values of one instance where numbers of many digits or with large
+// exponents count for several.
+const maxWeight = 300_000
 
 // maxStack bounds the depth of the instance times the subschemas that apply others to
 // the same value. The library recurses that often at most (a reference that comes back
@@ -65,18 +66,17 @@ func (s *Schema) Validate(instance []byte) []Violation {
 	if size.depth*(s.inPlace+1) > maxStack {
 		return []Violation{{Message: "is nested too deep to be checked against a schema of this many references"}}
 	}
-	if s.enum > 0 && size.values*s.enum > maxComparisons {
-		return []Violation{{Message: "is too large to be checked against the schema's long lists of values"}}
+	if weight(doc) > maxWeight {
+		return []Violation{{Message: "has too many long numbers to be checked against the schema"}}
 	}
-	return s.run(doc)
+	return s.run(doc, size.depth)
 }
 
 // extent is the size of an instance.
-type extent struct{ values, depth int }
+type extent struct{ depth int }
 
-// measure counts the values of v and looks for numbers nobody can compare.
+// measure finds the depth of v and looks for numbers nobody can compare.
 func (x *extent) measure(v any, depth int) string {
-	x.values++
 	x.depth = max(x.depth, depth)
 	switch v := v.(type) {
 	case map[string]any:
@@ -100,11 +100,11 @@ func (x *extent) measure(v any, depth int) string {
 }
 
 // run validates under the meter. The library is one pure computation that calls
-// nothing but charge and pattern, so holding the lock meanwhile cannot deadlock.
-func (s *Schema) run(doc any) (result []Violation) {
+// nothing but gate and pattern, so holding the lock meanwhile cannot deadlock.
+func (s *Schema) run(doc any, depth int) (result []Violation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.meter.start()
+	s.meter.start(depth)
 	defer s.meter.stop()
 	defer func() {
 		switch r := recover().(type) {

@@ -23,14 +23,13 @@ type walker struct {
 	patterns *patterns
 	dialect  *jsonschema.Draft
 
-	warnings    []string
-	refs        []string
-	withRefs    []string        // places that have them
-	places      map[string]bool // JSON pointers of subschemas
-	values      int
-	ids         int
-	longestEnum int
-	inPlace     int // subschemas that apply others to the same value
+	warnings []string
+	refs     []string
+	roots    []string        // places that have them, or an anchor that is found while checking
+	places   map[string]bool // JSON pointers of subschemas
+	values   int
+	ids      int
+	inPlace  int // subschemas that apply others to the same value
 }
 
 // prepare checks and cleans doc in place. raw is the text it was read from.
@@ -115,7 +114,7 @@ var (
 	single = []string{"not", "if", "then", "else", "items", "additionalItems", "additionalProperties", "contains",
 		"propertyNames", "unevaluatedItems", "unevaluatedProperties", "contentSchema"}
 	lists   = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
-	maps    = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
+	tables  = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
 	inPlace = []string{"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "dependencies"}
 	sizes   = []string{"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"}
 )
@@ -146,7 +145,7 @@ func (w *walker) schema(v any, path string) error {
 			}
 		}
 	}
-	for _, k := range maps {
+	for _, k := range tables {
 		members, _ := obj[k].(map[string]any)
 		for name, member := range members {
 			if err := w.schema(member, path+"/"+k+"/"+escapePointer(name)); err != nil {
@@ -168,8 +167,11 @@ func (w *walker) keywords(obj map[string]any, path string) error {
 	for _, k := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
 		if ref, ok := obj[k].(string); ok {
 			w.refs = append(w.refs, ref)
-			w.withRefs = append(w.withRefs, path)
+			w.roots = append(w.roots, path)
 		}
+	}
+	if _, ok := obj["$dynamicAnchor"].(string); ok {
+		w.roots = append(w.roots, path)
 	}
 	for _, k := range inPlace {
 		if _, ok := obj[k]; ok {
@@ -184,9 +186,6 @@ func (w *walker) keywords(obj map[string]any, path string) error {
 	}
 	if w.ids > maxIDs {
 		return limitError(fmt.Sprintf("the schema has more than %d identifiers (\"$id\")", maxIDs))
-	}
-	if enum, ok := obj["enum"].([]any); ok {
-		w.longestEnum = max(w.longestEnum, len(enum))
 	}
 	for _, k := range sizes {
 		// The library would wrap sizes beyond an int; nothing is ever that long.

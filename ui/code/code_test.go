@@ -134,7 +134,8 @@ func TestPretty(t *testing.T) {
 		`{"a":`:                                 `{"a":`,
 		"plain":                                 "plain",
 		`"<&>"`:                                 `"<&>"`,
-		strings.Repeat("[", 20000):              strings.Repeat("[", 20000),
+		strings.Repeat("[", 9000) + strings.Repeat("]", 9000): strings.Repeat("[", 9000) + strings.Repeat("]", 9000),
+		strings.Repeat("[", 20000):                            strings.Repeat("[", 20000),
 	} {
 		if got := Pretty(in); got != want {
 			t.Errorf("%.40q became %.80q", in, got)

@@ -236,7 +236,7 @@ func diffBlocks(lines []DiffLine) []*text.Block {
 	}
 	d := &drawer{block: &text.Block{Code: true, Ground: theme.CodeGround}}
 	for i, l := range lines {
-		if !near[i] {
+		if !near[i] || i == len(lines)-1 && l.Kind == Same && l.Text == "" { // both end in a newline
 			continue
 		}
 		if i > 0 && !near[i-1] {

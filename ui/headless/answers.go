@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"steward/app"
+	"steward/app/config"
 	"steward/app/consent"
 	"steward/app/opener"
 )
@@ -82,7 +83,7 @@ func (t *terminal) callAnswer(ctx context.Context, item consent.Item, key string
 		yes, err := t.confirm(ctx, fmt.Sprintf("From now on, %s on %s runs in this conversation without asking, whatever the arguments, until its definition or the server's settings change.", item.Presentation.Tool, item.Presentation.Server))
 		return consent.Answer{Action: consent.Allow, Scope: consent.InConversation}, yes, err
 	case "a":
-		yes, err := t.confirm(ctx, fmt.Sprintf("From now on, %s on %s runs in every conversation without asking, whatever the arguments, until its definition or the server's settings change or you take this back.", item.Presentation.Tool, item.Presentation.Server))
+		yes, err := t.confirm(ctx, fmt.Sprintf("From now on, %s on %s runs in every conversation without asking, whatever the arguments, until its definition or the server's settings change or you take this back (steward servers trust SERVER --revoke-grants).", item.Presentation.Tool, item.Presentation.Server))
 		return consent.Answer{Action: consent.Allow, Scope: consent.Always}, yes, err
 	default:
 		return t.editCall(ctx, item)
@@ -103,7 +104,7 @@ func (t *terminal) editCall(ctx context.Context, item consent.Item) (consent.Ans
 	if name, file := strings.CutPrefix(s, "@"); file {
 		data, err := os.ReadFile(name)
 		if err != nil {
-			t.print(fmt.Sprintf("The file cannot be read: %v\n", err))
+			t.print(sentence(config.Unreadable("the file", name, err)) + "\n")
 			return consent.Answer{}, false, nil
 		}
 		s = string(data)

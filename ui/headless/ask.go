@@ -36,7 +36,7 @@ func (r *run) open(ctx context.Context, quiet bool) (*session, error) {
 		return nil, err
 	}
 	s := &session{app: a, term: term}
-	s.out = &output{out: r.Out, err: r.Err, lines: r.events, quiet: quiet, same: oneTerminal(r.Out, r.Err), term: term}
+	s.out = &output{out: r.Out, err: r.Err, lines: r.events, quiet: quiet, same: oneTerminal(r.Out, r.Err), term: term, names: r.concerns()}
 	s.unsub = a.Listen(s.out.on)
 	return s, nil
 }
@@ -156,7 +156,7 @@ func (r *run) oneCall(ctx context.Context, s *session, arguments string) (int, e
 
 // notices says only what a person should know; for commands whose output is a list.
 func (o *output) notices(e event.Event) {
-	if n, ok := e.(event.Notice); ok {
+	if n, ok := e.(event.Notice); ok && !o.answered(n) {
 		o.say("Notice: " + clean.Clean(n.Message))
 	}
 }

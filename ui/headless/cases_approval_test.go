@@ -210,6 +210,7 @@ func TestAStandingYesDoesNotOutliveAChange(t *testing.T) {
 			}
 			configure(first)
 			steward(t, "tools", "--data", data).mustExit(t, 0)
+			steward(t, "servers", "review", "s", "--data", data).mustExit(t, 0)
 			steward(t, "servers", "trust", "s", "--data", data).mustExit(t, 0)
 			_, flags := model(t, batch([3]string{"1", "send", `{"to":"me"}`}), Say("Sent."))
 			d := talk(t, prepared(t, with(flags, "ask", "go", "--data", data)...))

@@ -49,6 +49,7 @@ func TestATerminalObeysNobody(t *testing.T) {
 	}
 	data := t.TempDir()
 	writeServers(t, filepath.Join(data, "servers.json"), scripted("--script", script))
+	steward(t, "servers", "review", "s", "--data", data).mustExit(t, 0)
 	steward(t, "servers", "trust", "s", "--data", data).mustExit(t, 0)
 	_, flags := model(t, batch([3]string{"1", "t", `{` + q + `:` + q + `}`}), Say(hostile))
 	d := talk(t, prepared(t, with(flags, "ask", "go", "--data", data)...))

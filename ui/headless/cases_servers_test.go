@@ -70,7 +70,7 @@ func TestServersThatAreLivedWith(t *testing.T) {
 		"it speaks the oldest version":  {scripted("--protocol", "2024-11-05"), "echo", nil, `"protocol":"2024-11-05"`},
 		"it answers with another one":   {scripted("--answer", "2025-03-26"), "echo", nil, `"protocol":"2025-03-26"`},
 		"an empty elicitation by flags": {scripted("--step", `tool:p=@ask elicitation/create {"message":"?","requestedSchema":{"type":"object","properties":{}}}`, "--step", "tool:p=@text ${answer}"), "p", []string{"--elicit", "decline"}, `decline`},
-		"a form that cannot be shown": {scripted("--step", `tool:p=@ask elicitation/create {"message":"?","requestedSchema":{"type":"object","properties":{"o":{"type":"object","properties":{"a":{"type":"object"}}}}}}`, "--step", "tool:p=@text ${answer}"), "p", []string{"--elicit", "decline"}, `-32602`},
+		"a form that cannot be shown":   {scripted("--step", `tool:p=@ask elicitation/create {"message":"?","requestedSchema":{"type":"object","properties":{"o":{"type":"object","properties":{"a":{"type":"object"}}}}}}`, "--step", "tool:p=@text ${answer}"), "p", []string{"--elicit", "decline"}, `-32602`},
 		"a request nobody knows":        {scripted("--step", `tool:p=@ask nobody/knows {}`, "--step", "tool:p=@text ${answer}"), "p", nil, `-32601`},
 		"a ping during the call":        {scripted("--step", `tool:p=@ask ping`, "--step", "tool:p=@text pong ${answer}"), "p", nil, `pong {}`},
 	} {

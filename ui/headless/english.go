@@ -44,7 +44,7 @@ func englishText(key string) (string, bool) {
 	case "key_missing":
 		return "The environment variable {variable}, named by --api-key-env, is not set, so the endpoint is asked without a key.", true
 	case "no_endpoint":
-		return "--model needs an endpoint: give --base-url as well, or set one in the settings.", true
+		return "--model needs an endpoint: give --base-url as well.", true
 	}
 	return "", false
 }

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"steward/app/journal"
 )
 
 // Exit statuses. Those of ask, call and journal verify are part of the contract with
@@ -50,6 +53,12 @@ type flags struct {
 	maxRounds                 int
 	events, json              bool
 
+	secretsFile   bool // the encrypted file keeps secrets; its passphrase is asked for
+	passphraseEnv string
+
+	secret       string // servers: store a secret of this name first
+	revokeGrants bool   // servers trust: take back standing grants instead
+
 	httpAddr string // demo-server
 
 	kind, server, tool, outcome, search string // journal filters
@@ -58,6 +67,8 @@ type flags struct {
 	limitGiven                          bool
 	after                               int64
 	format, output                      string
+	acknowledge                         bool   // journal verify
+	exported                            string // journal verify: a file to check instead
 }
 
 // spec says what a command accepts.
@@ -69,32 +80,8 @@ type spec struct {
 	journal  bool     // accepts the journal's filters
 	common   bool     // accepts the flags every command shares
 	demo     bool     // accepts --http
+	review   bool     // accepts --secret and --revoke-grants
 }
-
-const (
-	exampleAsk = `steward ask "What is in the weekly report of 2025-03-17?"`
-	flagHelp   = `Flags, before or after the other words:
-  --data DIR                 data folder (default: the system's place for application data)
-  --servers FILE             servers in mcpServers form instead of the folder's; counted as reviewed
-  --base-url URL             model endpoint (OpenAI-compatible)
-  --model NAME               model
-  --api-key-env VAR          name of the environment variable that holds the key
-  --conversation ID          continue a conversation
-  --consent ask|allow|deny   who answers approvals (default: ask on a terminal, else deny)
-  --elicit ask|defaults|decline|cancel
-                             who answers a server's questions (default: ask on a terminal, else decline)
-  --sampling ask|allow|deny  who answers a server's requests to the model (default: ask on a terminal, else deny)
-  --root DIR                 share a folder with the servers (repeatable)
-  --attach FILE              attach a file to the prompt (repeatable)
-  --tool-timeout D           limit of a tool call without progress, such as 90s (default 60s)
-  --max-rounds N             rounds of tool calls before the turn stops (default 25)
-  --events                   JSON lines on stdout instead of text
-  --json                     JSON instead of text (servers list, journal, doctor)
-
-Journal filters: --kind, --server, --tool, --outcome, --since, --until, --search, --limit N (50), --after N.
-Export: --format jsonl|csv|html, --output FILE (default: stdout).
-`
-)
 
 // commands in the order they are listed to a person.
 var commandOrder = []string{"ask", "tools", "call", "prompts", "resources", "servers", "journal", "doctor", "demo-server", "version", "help"}
@@ -106,13 +93,13 @@ func commandSpec(name string) (spec, bool) {
 	case "tools":
 		return spec{usage: "steward tools [flags]", summary: "what the model would see", common: true}, true
 	case "call":
-		return spec{usage: "steward call [flags] SERVER TOOL [JSON]", summary: "one tool call by hand: same consent, same journal, no model", min: 2, max: 3, common: true}, true
+		return spec{usage: "steward call [flags] SERVER TOOL [JSON]", summary: "one tool call by hand, without a model; you are asked and it is recorded as in a turn", min: 2, max: 3, common: true}, true
 	case "prompts":
 		return spec{usage: "steward prompts [flags]", summary: "the prompts the servers offer", common: true}, true
 	case "resources":
 		return spec{usage: "steward resources [flags]", summary: "the resources the servers offer", common: true}, true
 	case "servers":
-		return spec{usage: "steward servers list|review|trust SERVER [flags]", summary: "list servers, read their definitions, mark them as reviewed", subs: []string{"list", "review", "trust"}, max: 1, common: true}, true
+		return spec{usage: "steward servers list|review SERVER|trust SERVER [flags]", summary: "list servers, read their definitions, mark them as reviewed", subs: []string{"list", "review", "trust"}, max: 1, common: true, review: true}, true
 	case "journal":
 		return spec{usage: "steward journal list|show N|verify|export [flags]", summary: "what was asked, decided, sent and answered", subs: []string{"list", "show", "verify", "export"}, max: 1, common: true, journal: true}, true
 	case "doctor":
@@ -122,21 +109,9 @@ func commandSpec(name string) (spec, bool) {
 	case "version":
 		return spec{usage: "steward version", summary: "the version of this program", common: true}, true
 	case "help":
-		return spec{usage: "steward help", summary: "this page"}, true
+		return spec{usage: "steward help [COMMAND]", summary: "this page, or what one command takes", max: 1}, true
 	}
 	return spec{}, false
-}
-
-// helpText is the whole usage page.
-func helpText() string {
-	var b strings.Builder
-	b.WriteString("Steward asks a model, shows what a tool call would send, and keeps a record.\n\nCommands:\n")
-	for _, name := range commandOrder {
-		s, _ := commandSpec(name)
-		fmt.Fprintf(&b, "  %-50s %s\n", s.usage, s.summary)
-	}
-	b.WriteString("\n" + flagHelp)
-	return b.String()
 }
 
 // parse reads the command line (without the program's name). Flags may stand before
@@ -154,10 +129,10 @@ func parse(args []string) (command, error) {
 	set := c.flagSet(s)
 	c.args, err = interleaved(set, rest)
 	if errors.Is(err, flag.ErrHelp) {
-		return command{name: "help"}, nil
+		return command{name: "help", args: []string{name}}, nil
 	}
 	if err != nil {
-		return command{}, usagef("%s; usage: %s", err, s.usage)
+		return command{}, usagef("%s; usage: %s", flagProblem(err, name), s.usage)
 	}
 	if s.subs != nil {
 		if len(c.args) == 0 || !slices.Contains(s.subs, c.args[0]) {
@@ -188,7 +163,7 @@ func commandWord(args []string) (string, []string, error) {
 	var before command
 	set := before.flagSet(spec{common: true, journal: true, demo: true})
 	if err := set.Parse(args); err != nil {
-		return "", nil, usagef("%s", err)
+		return "", nil, usagef("%s", flagProblem(err, ""))
 	}
 	if set.NArg() == 0 {
 		return "", nil, usagef("no command given; the commands are %s", strings.Join(commandOrder, ", "))
@@ -240,10 +215,16 @@ func (c *command) flagSet(s spec) *flag.FlagSet {
 		set.StringVar(&c.sampling, "sampling", "", "")
 		set.Var(list{&c.roots}, "root", "")
 		set.Var(list{&c.attach}, "attach", "")
-		set.DurationVar(&c.toolTimeout, "tool-timeout", 0, "")
+		set.Var(span{&c.toolTimeout}, "tool-timeout", "")
 		set.IntVar(&c.maxRounds, "max-rounds", 0, "")
 		set.BoolVar(&c.events, "events", false, "")
 		set.BoolVar(&c.json, "json", false, "")
+		set.BoolVar(&c.secretsFile, "secrets-file", false, "")
+		set.StringVar(&c.passphraseEnv, "passphrase-env", "", "")
+	}
+	if s.review {
+		set.StringVar(&c.secret, "secret", "", "")
+		set.BoolVar(&c.revokeGrants, "revoke-grants", false, "")
 	}
 	if s.journal {
 		set.StringVar(&c.kind, "kind", "", "")
@@ -257,8 +238,61 @@ func (c *command) flagSet(s spec) *flag.FlagSet {
 		set.Int64Var(&c.after, "after", 0, "")
 		set.StringVar(&c.format, "format", "jsonl", "")
 		set.StringVar(&c.output, "output", "", "")
+		set.BoolVar(&c.acknowledge, "acknowledge", false, "")
+		set.StringVar(&c.exported, "export", "", "")
 	}
 	return set
+}
+
+// span is a time as people write it: a number with a unit, or seconds alone.
+type span struct{ to *time.Duration }
+
+func (v span) String() string { return "" }
+
+func (v span) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err == nil {
+		*v.to = d
+		return nil
+	}
+	s, err := strconv.ParseFloat(text, 64)
+	if err != nil || s != s || s < -maxSpan || s > maxSpan {
+		return errors.New("a time is needed, such as 90s, 2m or 90 (seconds)")
+	}
+	*v.to = time.Duration(s * float64(time.Second))
+	return nil
+}
+
+const maxSpan = 1e9 // seconds
+
+// flagProblem says in our words what the flag package found. command is "" where it is not
+// known yet.
+func flagProblem(err error, command string) string {
+	text := err.Error()
+	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
+		if command == "" {
+			return "there is no flag --" + strings.TrimLeft(name, "-")
+		}
+		return fmt.Sprintf("%s has no flag --%s; steward help %s lists them", command, strings.TrimLeft(name, "-"), command)
+	}
+	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
+		return "--" + strings.TrimLeft(name, "-") + " needs a value"
+	}
+	// invalid value "x" for flag -name: why; invalid boolean value "x" for -name: why
+	before, why, ok := strings.Cut(text, ": ")
+	value, name, also := strings.Cut(before, " for ")
+	if !ok || !also || !strings.HasPrefix(before, "invalid ") {
+		return text
+	}
+	name = "--" + strings.TrimLeft(strings.TrimPrefix(name, "flag "), "-")
+	_, value, _ = strings.Cut(value, "value ")
+	switch {
+	case strings.HasPrefix(before, "invalid boolean"):
+		return fmt.Sprintf("%s takes no value, but was given %s", name, value)
+	case why == "parse error" || why == "value out of range":
+		why = "a whole number is needed"
+	}
+	return fmt.Sprintf("%s is %s, but %s", name, value, why)
 }
 
 func (c *command) checkCount(s spec) error {
@@ -307,6 +341,9 @@ func (c *command) check(set *flag.FlagSet) error {
 		{"elicit", c.elicit, []string{"ask", "defaults", "decline", "cancel"}},
 		{"sampling", c.sampling, []string{"ask", "allow", "deny"}},
 		{"format", c.format, []string{"jsonl", "csv", "html"}},
+		{"kind", c.kind, []string{"call", "elicitation", "sampling", "model", "resource", "prompt", "server", "definition", "grant", "settings"}},
+		{"outcome", c.outcome, []string{journal.OK, journal.ToolError, journal.ProtocolError, journal.Denied, journal.Expired, journal.Withdrawn,
+			journal.Cancelled, journal.Timeout, journal.Unknown, journal.Waiting, journal.Running}},
 	}
 	given := map[string]bool{}
 	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
@@ -316,7 +353,7 @@ func (c *command) check(set *flag.FlagSet) error {
 			return usagef("--%s is %q, but must be one of %s", ch.flag, ch.value, strings.Join(ch.allowed, ", "))
 		}
 	}
-	for _, must := range []struct{ flag, value string }{{"data", c.data}, {"servers", c.serversFile}, {"base-url", c.baseURL}, {"model", c.model}, {"api-key-env", c.keyEnv}, {"conversation", c.conversation}} {
+	for _, must := range []struct{ flag, value string }{{"data", c.data}, {"servers", c.serversFile}, {"base-url", c.baseURL}, {"model", c.model}, {"api-key-env", c.keyEnv}, {"conversation", c.conversation}, {"passphrase-env", c.passphraseEnv}, {"export", c.exported}} {
 		if given[must.flag] && strings.TrimSpace(must.value) == "" {
 			return usagef("--%s is empty", must.flag)
 		}
@@ -332,6 +369,14 @@ func (c *command) check(set *flag.FlagSet) error {
 		return usagef("--after is %d, but must be the number of a record", c.after)
 	case given["json"] && (c.name == "ask" || c.name == "call"):
 		return usagef("%s has no --json; --events prints JSON lines", c.name)
+	case given["secret"] && (c.sub == "list" || c.secret == ""):
+		return usagef("--secret needs the name of a secret, and servers review SERVER or servers trust SERVER")
+	case c.revokeGrants && (c.sub != "trust" || given["secret"]):
+		return usagef("--revoke-grants stands alone, with servers trust SERVER")
+	case (c.acknowledge || given["export"]) && c.sub != "verify" || c.acknowledge && given["export"]:
+		return usagef("--acknowledge and --export FILE belong to journal verify, one at a time")
+	case c.secretsFile && given["passphrase-env"]:
+		return usagef("give --secrets-file, which asks for the passphrase, or --passphrase-env VAR, not both")
 	case given["base-url"] && !given["model"]:
 		return usagef("--base-url needs --model, because one endpoint may serve many models")
 	}

@@ -29,6 +29,9 @@ func (r *run) journal(ctx context.Context) (code int, err error) {
 			return exitUsage, usagef("%q is not the number of a record; steward journal list shows them", r.args[0])
 		}
 	}
+	if r.exported != "" {
+		return r.verifyExport()
+	}
 	reader, err := app.OpenReader(ctx, r.options(), r.sub == "verify")
 	if folderEmpty(err) {
 		return r.nothingStored(err)
@@ -36,8 +39,15 @@ func (r *run) journal(ctx context.Context) (code int, err error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	defer func() { err = errors.Join(err, reader.Close(ctx)) }()
-	j := reader.Journal()
+	code, err = r.read(ctx, reader.Journal(), filter, number)
+	err = errors.Join(err, reader.Close(ctx))
+	if r.acknowledge && code == exitFailed && err == nil {
+		return r.goOn(ctx)
+	}
+	return code, err
+}
+
+func (r *run) read(ctx context.Context, j *journal.Journal, filter journal.Filter, number int64) (int, error) {
 	switch r.sub {
 	case "list":
 		return exitOK, r.listRecords(ctx, j, filter)
@@ -140,17 +150,65 @@ func (r *run) verify(ctx context.Context, j *journal.Journal) (int, error) {
 	if v.Notice != "" {
 		fmt.Fprintln(r.Err, "Notice: "+clean.Clean(v.Notice))
 	}
-	if r.json {
+	return r.tellVerdict(v, fmt.Sprintf("The journal holds: %d events, anchor checked against %s.", v.Events, anchorWords(v.AnchorChecked)))
+}
+
+func (r *run) tellVerdict(v journal.Verification, holds string) (code int, err error) {
+	switch {
+	case r.json:
 		err = writeJSON(r.Out, verdict{v.OK, v.Events, v.BadRecord, v.BadEvent, v.Problem, v.AnchorChecked, v.Notice})
-	} else if v.OK {
-		_, err = fmt.Fprintf(r.Out, "The journal holds: %d events, anchor checked against %s.\n", v.Events, anchorWords(v.AnchorChecked))
-	} else {
-		_, err = fmt.Fprintf(r.Out, "record %d, event %d: %s\n", v.BadRecord, v.BadEvent, clean.Clean(v.Problem))
+	case v.OK:
+		_, err = fmt.Fprintln(r.Out, holds)
+	default:
+		_, err = fmt.Fprintln(r.Out, badRecord(v))
 	}
 	if !v.OK {
+		code = exitFailed
+	}
+	return code, err
+}
+
+// badRecord names the first bad record and event, each once; what is wrong with the whole
+// names none.
+func badRecord(v journal.Verification) string {
+	problem := clean.Clean(v.Problem)
+	if v.BadRecord == 0 && v.BadEvent == 0 {
+		return "The journal does not hold: " + problem
+	}
+	where := fmt.Sprintf("event %d (record %d): ", v.BadEvent, v.BadRecord)
+	return fmt.Sprintf("record %d, event %d: %s", v.BadRecord, v.BadEvent, strings.Replace(problem, where, "", 1))
+}
+
+func (r *run) verifyExport() (int, error) {
+	v, err := app.VerifyExport(r.exported)
+	if err != nil {
 		return exitFailed, err
 	}
-	return exitOK, err
+	return r.tellVerdict(v, fmt.Sprintf("The export holds: %d events. Whether it is the whole journal, only a head_hash that was kept elsewhere can tell.", v.Events))
+}
+
+// goOn lets a journal go on that was just shown not to hold. The flag is the person's yes;
+// at a terminal they are asked once more.
+func (r *run) goOn(ctx context.Context) (int, error) {
+	t, err := openTerminal(r.In, r.Err, asking{})
+	if err == nil {
+		yes, err := t.confirm(ctx, "What is wrong stays in the record; Steward records from here on again, and replaces the copies of the journal's end, which show what happened. If you may need them as evidence, copy the data folder first.")
+		t.close()
+		if err != nil || !yes {
+			fmt.Fprintln(r.Err, "Nothing was changed.")
+			return exitFailed, nil
+		}
+	}
+	problem, err := app.Acknowledge(ctx, r.options())
+	switch {
+	case err != nil:
+		return exitFailed, err
+	case problem == "":
+		fmt.Fprintln(r.Err, "There was nothing to acknowledge: what was found lies further back than Steward looks when it starts, so it records as before.")
+	default:
+		fmt.Fprintln(r.Err, "Acknowledged: what was found is recorded, and Steward records again. journal verify goes on naming what is wrong in the chain itself.")
+	}
+	return exitOK, nil
 }
 
 type verdict struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -39,24 +40,18 @@ func (r *run) servers(ctx context.Context) (int, error) {
 	case "list":
 		return r.listServers(ctx)
 	case "review":
-		return r.with(ctx, func(ctx context.Context, a *app.App) error {
-			review, err := a.Review(ctx, r.args[0])
-			if err != nil {
-				return err
-			}
-			_, err = io.WriteString(r.Out, reviewText(review))
-			return err
-		})
+		return r.with(ctx, r.review)
 	default:
-		return r.with(ctx, func(ctx context.Context, a *app.App) error {
-			review, err := a.Trust(ctx, r.args[0], "")
-			if err != nil {
-				return err
-			}
-			_, err = io.WriteString(r.Out, trustText(review))
-			return err
-		})
+		return r.with(ctx, r.trust)
 	}
+}
+
+func (r *run) revoke(ctx context.Context, a *app.App) error {
+	n, err := a.RevokeGrants(ctx, r.args[0])
+	if n > 0 || err == nil {
+		fmt.Fprintf(r.Out, "Server %s: %s taken back.\n", clean.Reveal(r.args[0]), counted(n, "standing grant"))
+	}
+	return err
 }
 
 func (r *run) listServers(ctx context.Context) (int, error) {
@@ -71,8 +66,8 @@ func (r *run) listServers(ctx context.Context) (int, error) {
 	}
 	if r.json {
 		err = writeJSON(r.Out, rows)
-	} else {
-		err = table(r.Out, []string{"SERVER", "STATE", "REVIEWED", "FROM", "RUNS"}, len(rows), func(i int) []string {
+	} else if len(rows) > 0 || problem == nil {
+		err = table(r.Out, []string{"SERVER", "STATE", "REVIEWED", "GRANTS", "FROM", "RUNS"}, len(rows), func(i int) []string {
 			return serverCells(rows[i])
 		})
 	}
@@ -100,7 +95,7 @@ func serverCells(s app.ServerRow) []string {
 	if s.Problem != "" {
 		runs = strings.TrimSpace(runs + "  ! " + clean.Line(s.Problem, 300))
 	}
-	return []string{clean.Reveal(s.Server), state, reviewed, s.Source, runs}
+	return []string{clean.Reveal(s.Server), state, reviewed, strconv.Itoa(s.Grants), s.Source, runs}
 }
 
 // reviewText is everything a server offers, whole, with what is new or changed. All of
@@ -112,12 +107,23 @@ func reviewText(v app.Review) string {
 		fmt.Fprintf(&b, "Server %s: nothing of it was ever reviewed. The model sees nothing of it.\n", v.Server)
 	case v.Blocked:
 		fmt.Fprintf(&b, "Server %s: its settings or its instructions changed since they were reviewed. The model sees nothing of it.\n", v.Server)
-	case v.Pending() > 0:
+	case v.Pending() == 1:
+		fmt.Fprintf(&b, "Server %s: 1 definition is new or changed. The model does not see it.\n", v.Server)
+	case v.Pending() > 1:
 		fmt.Fprintf(&b, "Server %s: %d definitions are new or changed. The model does not see those.\n", v.Server, v.Pending())
 	default:
 		fmt.Fprintf(&b, "Server %s: everything was reviewed.\n", v.Server)
 	}
+	news := v.Pending() > 0 || v.Blocked // else all of it is shown: somebody wants to read it again
+	var unchanged []string
 	for _, c := range v.Changes {
+		if c.New == "" && c.Old == "" { // no instructions, neither now nor before
+			continue
+		}
+		if c.State == "same" && news {
+			unchanged = append(unchanged, definitionName(c.Kind, c.Name))
+			continue
+		}
 		fmt.Fprintf(&b, "\n%s\n%s: %s\n", rule, definitionName(c.Kind, c.Name), stateWord(c.State))
 		for _, w := range c.Warnings {
 			indent(&b, "  ! ", w)
@@ -136,7 +142,10 @@ func reviewText(v app.Review) string {
 			b.WriteString("    | " + line + "\n")
 		}
 	}
-	if v.Pending() > 0 || v.Blocked {
+	if len(unchanged) > 0 {
+		fmt.Fprintf(&b, "\n%s\nUnchanged since the last review: %s\n", rule, strings.Join(unchanged, ", "))
+	}
+	if news {
 		fmt.Fprintf(&b, "\n%s\nTo let the model use all of this: steward servers trust %s\n", rule, v.Server)
 	}
 	return b.String()
@@ -159,21 +168,6 @@ func stateWord(state string) string {
 		return "unchanged"
 	}
 	return strings.ToUpper(state)
-}
-
-func trustText(v app.Review) string {
-	n := v.Pending()
-	if n == 0 && !v.Blocked {
-		return fmt.Sprintf("Server %s: everything was reviewed before.\n", v.Server)
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Server %s: trusted as it is now.\n", v.Server)
-	for _, c := range v.Changes {
-		if c.State != "same" {
-			fmt.Fprintf(&b, "  %s: %s\n", definitionName(c.Kind, c.Name), c.State)
-		}
-	}
-	return b.String()
 }
 
 // doctor prints what was found; the status is 1 where something is wrong.

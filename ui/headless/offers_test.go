@@ -146,6 +146,13 @@ func TestVersionAndHelp(t *testing.T) {
 			t.Errorf("help does not name %s", name)
 		}
 	}
+	for _, args := range [][]string{{"help", "ask"}, {"ask", "--help"}, {"ask", "hello", "-h"}} {
+		part := steward(t, args...).mustExit(t, 0).out
+		if !strings.HasPrefix(part, "steward ask ") || !strings.Contains(part, "--attach") || strings.Contains(part, "--search") || strings.Contains(part, "steward journal") {
+			t.Errorf("%v: %s", args, part)
+		}
+	}
+	steward(t, "help", "frobnicate").mustExit(t, 2).mustSay(t, "no command")
 	steward(t).mustExit(t, 2).mustSay(t, "no window", "steward ask")
 	steward(t, "ask").mustExit(t, 2)
 	if _, err := os.Stat("steward.db"); err == nil {

@@ -3,6 +3,7 @@ package headless
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -22,6 +23,7 @@ type output struct {
 	quiet    bool // call in text mode: the answer is printed by the command itself
 	same     bool // out and err are one terminal: a started line of out is ended first
 	term     *terminal
+	names    []string // servers whose failure is the command's answer; empty but not nil: all
 
 	mu     sync.Mutex
 	stop   func()
@@ -73,6 +75,12 @@ func (o *output) reason(e event.Event) any {
 	return nil
 }
 
+// answered says whether the command's own answer tells what a notice tells: that a server
+// which it names could not be started.
+func (o *output) answered(n event.Notice) bool {
+	return n.Kind == "server_failed" && o.names != nil && (len(o.names) == 0 || slices.Contains(o.names, n.Server))
+}
+
 // stopWith says what ends the turn when its output can no longer be written.
 func (o *output) stopWith(stop func()) {
 	o.mu.Lock()
@@ -107,9 +115,10 @@ func (o *output) text(e event.Event) {
 	case event.Reasoning:
 		if !o.mind {
 			o.say("The model thinks:")
+			fmt.Fprint(o.err, mark)
 		}
 		o.mind = true
-		fmt.Fprint(o.err, clean.Clean(e.Text))
+		fmt.Fprint(o.err, strings.ReplaceAll(clean.Clean(e.Text), "\n", "\n"+mark))
 	case event.Server:
 		o.server(e)
 	case event.Call:
@@ -133,7 +142,9 @@ func (o *output) text(e event.Event) {
 			o.block(short(resultText(e.Content, e.Structured), e.Record))
 		}
 	case event.Notice:
-		o.say("Notice: " + clean.Clean(e.Message))
+		if !o.answered(e) {
+			o.say("Notice: " + clean.Clean(e.Message))
+		}
 	case event.Turn:
 		o.endLine()
 		if e.State != "finished" {
@@ -146,7 +157,7 @@ func (o *output) text(e event.Event) {
 func (o *output) server(e event.Server) {
 	switch e.State {
 	case "ready":
-		o.say(fmt.Sprintf("Server %s is ready: protocol %s, %d tools", clean.Reveal(e.Server), clean.Line(e.Protocol, 40), e.Tools))
+		o.say(fmt.Sprintf("Server %s is ready: protocol %s, %s", clean.Reveal(e.Server), clean.Line(e.Protocol, 40), counted(e.Tools, "tool")))
 	case "stopped":
 		o.say(fmt.Sprintf("Server %s has stopped", clean.Reveal(e.Server)))
 	}
@@ -233,7 +244,16 @@ func (o *output) say(s string) {
 		o.open = false
 		fmt.Fprintln(o.err)
 	}
-	fmt.Fprintln(o.err, s)
+	fmt.Fprintln(o.err, marked(s))
+}
+
+// mark stands before lines from outside.
+const mark = "    | "
+
+// marked sets a mark before every line but the first: what a server wrote may be among
+// them, and must not pass for a line of the program's own.
+func marked(s string) string {
+	return strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n"+mark)
 }
 
 // block writes text from outside to err, every line of it marked, so that none can pass
@@ -243,7 +263,7 @@ func (o *output) block(s string) {
 		return
 	}
 	for _, line := range strings.Split(strings.TrimRight(s, "\n"), "\n") {
-		fmt.Fprintln(o.err, "    | "+line)
+		fmt.Fprintln(o.err, mark+line)
 	}
 }
 

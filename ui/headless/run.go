@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"steward/app"
@@ -41,7 +44,8 @@ type run struct {
 	command
 	Program
 	Streams
-	signals *signals
+	signals    *signals
+	passphrase string // of the encrypted secrets file, where it was chosen
 }
 
 // Run carries out one command line (without the program's name) and returns the exit
@@ -55,7 +59,10 @@ func Run(ctx context.Context, args []string, s Streams, p Program) int {
 	var stop func()
 	ctx, r.signals, stop = listen(ctx)
 	defer stop()
-	code, err := r.dispatch(ctx)
+	code, err := exitOK, r.readPassphrase(ctx)
+	if err == nil {
+		code, err = r.dispatch(ctx)
+	}
 	if err != nil {
 		if failed := r.fail(err); code == exitOK {
 			code = failed
@@ -64,9 +71,19 @@ func Run(ctx context.Context, args []string, s Streams, p Program) int {
 	return code
 }
 
+// outputGone says that whoever read our stdout has gone, as head does when it has enough:
+// nothing is left to tell anybody.
+func outputGone(err error) bool {
+	var p *fs.PathError
+	return errors.As(err, &p) && p.Path == os.Stdout.Name() && errors.Is(p.Err, syscall.EPIPE)
+}
+
 // fail says an error on stderr and returns the status for it.
 func (r *run) fail(err error) int {
-	fmt.Fprintln(r.Err, "steward: "+sentence(err))
+	if outputGone(err) {
+		return exitFailed
+	}
+	fmt.Fprintln(r.Err, "steward: "+marked(sentence(err)))
 	var usage *usageError
 	if errors.As(err, &usage) {
 		return exitUsage
@@ -100,7 +117,13 @@ func (r *run) dispatch(ctx context.Context) (int, error) {
 		_, err := fmt.Fprintln(r.Out, "steward "+r.Version)
 		return exitOK, err
 	default:
-		_, err := io.WriteString(r.Out, helpText())
+		text, err := helpText(), error(nil)
+		if len(r.args) > 0 {
+			if text, err = commandHelp(r.args[0]); err != nil {
+				return exitUsage, err
+			}
+		}
+		_, err = io.WriteString(r.Out, text)
 		return exitOK, err
 	}
 }
@@ -117,8 +140,21 @@ func (r *run) options() app.Options {
 		ToolTimeout:  r.toolTimeout,
 		MaxRounds:    r.maxRounds,
 		Conversation: r.conversation,
+		Concerns:     r.concerns(),
+		Passphrase:   app.NewSecret(r.passphrase),
 		Hooks:        r.Hooks,
 	}
+}
+
+// concerns are the servers that the command names; nil: it has to do with all.
+func (r *run) concerns() []string {
+	switch {
+	case r.name == "doctor":
+		return []string{} // shows by itself what is wrong with each
+	case r.name == "servers" && len(r.args) > 0, r.name == "call" && len(r.args) > 0:
+		return r.args[:1]
+	}
+	return nil
 }
 
 // with opens the program, lets work have it, and closes it again.
@@ -127,7 +163,7 @@ func (r *run) with(ctx context.Context, work func(context.Context, *app.App) err
 	if err != nil {
 		return exitFailed, err
 	}
-	unsub := a.Listen((&output{out: io.Discard, err: r.Err, quiet: true}).notices)
+	unsub := a.Listen((&output{out: io.Discard, err: r.Err, quiet: true, names: r.concerns()}).notices)
 	err = work(ctx, a)
 	err = errors.Join(err, r.leave(a))
 	unsub()

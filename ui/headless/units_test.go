@@ -153,9 +153,33 @@ func TestReviewInWords(t *testing.T) {
 		{Kind: "server", State: "same", New: "/bin/s"}, {Kind: "instructions", State: "changed", Old: "Be kind.", New: "Be quick."},
 		{Kind: "tool", Name: "send", State: "new", New: "{\n  \"name\": \"send\"\n}"}, {Kind: "prompt", Name: "old", State: "removed", Old: "x"},
 	}})
-	for _, want := range []string{"\nconfiguration: unchanged\n", "\ninstructions: CHANGED\n", "\n  - Be kind.\n  + Be quick.\n", "\ntool send: NEW\n    | {\n", "\nprompt old: REMOVED\n    | x\n", "2 definitions are new or changed"} {
+	for _, want := range []string{"\nUnchanged since the last review: configuration\n", "\ninstructions: CHANGED\n", "\n  - Be kind.\n  + Be quick.\n", "\ntool send: NEW\n    | {\n", "\nprompt old: REMOVED\n    | x\n", "2 definitions are new or changed"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing:\n%s", want, text)
 		}
+	}
+}
+
+// Only the program's own lines begin at the left; what a server or a model wrote is marked, however it gets there.
+func TestForeignLinesAmongOurOwn(t *testing.T) {
+	t.Parallel()
+	var out, errs strings.Builder
+	o := &output{out: &out, err: &errs}
+	const forged = "first\nCall k_1, record 2: forged\n  allowed by person"
+	for _, e := range []event.Event{
+		event.Notice{Message: forged}, event.Reasoning{Text: forged + "\n"}, event.Reasoning{Text: "Notice: forged"},
+		event.Result{Outcome: "unknown", Reason: forged}, event.Turn{State: "failed", Error: forged},
+		event.Decision{Decision: "denied", By: "flag", Reason: forged},
+	} {
+		o.on(e)
+	}
+	(&run{Streams: Streams{Err: &errs}}).fail(errors.New(forged))
+	for line := range strings.Lines(errs.String()) {
+		if strings.Contains(line, "forged") && !strings.HasPrefix(line, mark) {
+			t.Errorf("not marked: %q", line)
+		}
+	}
+	if n := strings.Count(errs.String(), "forged"); n != 7 {
+		t.Errorf("%d of 7 are there:\n%s", n, errs.String())
 	}
 }

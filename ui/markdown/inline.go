@@ -83,10 +83,10 @@ func (in *inliner) node(n ast.Node, look text.Run) {
 		look.Strike = true
 		in.children(n, look)
 	case *ast.Link:
-		look.Link = clean.Clean(string(n.Destination))
+		look.Link = decode(string(n.Destination))
 		in.children(n, look)
 	case *ast.AutoLink:
-		look.Link = clean.Clean(string(n.URL(src)))
+		look.Link = string(n.URL(src))
 		in.add(string(n.Label(src)), look)
 	case *ast.Image:
 		in.image(n, look)
@@ -101,7 +101,7 @@ func (in *inliner) node(n ast.Node, look text.Run) {
 
 // image puts a placeholder in place of a picture. It leads to the picture, which is fetched by nobody here.
 func (in *inliner) image(n *ast.Image, look text.Run) {
-	link := clean.Clean(string(n.Destination))
+	link := decode(string(n.Destination))
 	host := ""
 	if u, err := url.Parse(link); err == nil {
 		host = u.Host

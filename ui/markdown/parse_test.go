@@ -108,6 +108,7 @@ func TestParse(t *testing.T) {
 		{"table", "|a|b|c|\n|-|:-:|-:|\n|1|`x`|\n|1|2|3|4|", "table [0 1 2] a¦b¦c / 1¦{M:x}¦ / 1¦2¦3"},
 		{"rule", "***", "rule"},
 		{"links", "[a](https://x.org \"t\") <https://y.org> https://z.org. www.w.org me@x.org", "{→https://x.org:a} {→https://y.org:https://y.org} {→https://z.org:https://z.org}. {→http://www.w.org:www.w.org} {→me@x.org:me@x.org}"},
+		{"entities in addresses", `[a](https://x.org/?a=1&amp;b=2\_c "t") ![p](https://h&#46;org/)`, "{→https://x.org/?a=1&b=2_c:a} {→https://h.org/:[h.org|p]}"},
 		{"references", "[a][r] [r]\n\n[r]: https://x.org", "{→https://x.org:a} {→https://x.org:r}"},
 		{"pictures", "![al *t*](https://h.org/i.png) ![](data:image/png;base64,AAAA) ![x](i.png)", "{→https://h.org/i.png:[h.org|al t]} {→data:image/png;base64,AAAA:[|]} {→i.png:[|x]}"},
 		{"html", "<script>alert(1)</script>\n\na <b onclick=x>c</b><br/>d", "<script>alert(1)</script>\na <b onclick=x>c</b>⏎d"},
@@ -224,7 +225,7 @@ func FuzzStream(f *testing.F) {
 
 // Blocks that were called final must be those that the whole source has there, as long as no link definition follows.
 func TestFinalBlocksStay(t *testing.T) {
-	src := "para\n# head\npara two\ngoes on\n\n- a\n- b\n\n  c\n1. x\n\n```go\nfunc\n\n# no head\n```\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> q\n> r\n\nText\n---\nSetext\n===\n***\nend\n"
+	src := "para\n# head\npara two\ngoes on\n#no head\n-no item\n1.2\n\n- a\n- b\n\n  c\n1. x\n\n```go\nfunc\n\n# no head\n```\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> q\n> r\n\nText\n---\nSetext\n===\n***\nend\n"
 	want := Parse(src, words())
 	v := NewView(Config{Words: words()})
 	for at := 1; at <= len(src); at++ {

@@ -112,7 +112,7 @@ func TestLongTailGrowsWithoutParsingItEachTime(t *testing.T) {
 func TestResultForAnotherSourceIsDropped(t *testing.T) {
 	q, pool := pooled(t)
 	v := NewView(Config{Words: words(), Pool: pool})
-	v.SetSource(strings.Repeat("- old\n", 5000), true)
+	v.SetSource(strings.Repeat("- an old item of a list\n", 1500), true)
 	v.SetSource("new", true)
 	pool.Wait()
 	q.run()

@@ -122,9 +122,10 @@ func (v *View) fitTo(s fyne.Size) {
 // mark brings the selection's rectangles up to date.
 func (v *View) mark() {
 	v.stale = true
-	v.objects()
-	v.markSelection()
-	v.collect()
+	if len(v.marks) > 0 || v.chosen() {
+		v.objects() // the lines must be there for the rectangles to be put behind them
+		v.markSelection()
+	}
 	v.redraw()
 }
 

@@ -101,6 +101,17 @@ func TestLinesBreakWhereUnicodeAllows(t *testing.T) {
 	}
 }
 
+func TestWordInTwoStylesStaysWhole(t *testing.T) {
+	for width := float32(100); width < 300; width += 7 {
+		v := shownIn(t, width, 400, &Block{Runs: []Run{{Text: "some words and a half"}, {Text: "bold", Bold: true}, {Text: "word中"}, {Text: "，end"}}})
+		for _, l := range lineTexts(v) {
+			if s := strings.TrimRight(l, " "); strings.HasSuffix(s, "half") || strings.HasSuffix(s, "halfbold") || strings.HasPrefix(l, "，") {
+				t.Errorf("at %v a line is %q", width, l)
+			}
+		}
+	}
+}
+
 func TestNoLineIsWiderThanTheView(t *testing.T) {
 	text := "short " + strings.Repeat("x", 20000) + " 中文" + strings.Repeat("文", 3000) + "\tafter\ttabs " + strings.Repeat("ab ", 400)
 	for _, width := range []float32{120, 333, 900} {

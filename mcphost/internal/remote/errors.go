@@ -84,7 +84,7 @@ func (l *Link) refusal(resp *http.Response, body []byte) error {
 		e.Hint = "Check that the key or token among its headers may do this."
 	case s >= 300 && s < 400:
 		e.Message = fmt.Sprintf("the server %s sends requests on to %s, where this program does not follow", show(l.url), target(resp))
-		e.Hint = "If that is the server's address, use it in the settings."
+		e.Hint = "If that is the server's address, write it into its entry."
 	case s == http.StatusNotFound, s == http.StatusMethodNotAllowed:
 		e.Message = fmt.Sprintf("at %s there is no MCP server (%s)%s", show(l.url), resp.Status, said)
 		e.Hint = "Check the address; it often ends with /mcp."

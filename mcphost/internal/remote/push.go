@@ -33,7 +33,7 @@ func (l *Link) get(ctx context.Context, header http.Header, lastID string) (*htt
 // server speaks unasked (MCP 2025-11-25, listening for messages). The library
 // gets its stream at once; behind it the channel is opened, and opened again
 // whenever it ends. A server that has none, which it may say in any way, is
-// left in peace.
+// left in peace until a new session begins.
 func (l *Link) listen(req *http.Request) (*http.Response, error) {
 	header := req.Header.Clone()
 	l.mu.Lock()
@@ -59,13 +59,16 @@ func (l *Link) pushes(header http.Header, feed *feed) {
 		generation := l.generation
 		l.mu.Unlock()
 		id, retry, got, more := l.pushOnce(ctx, header, feed, lastID)
+		if !more {
+			<-ctx.Done() // a new session has begun, or the link has ended
+		}
 		cancel()
-		if _, now := l.sessionNow(); now != generation {
+		if l.ctx.Err() != nil {
+			return
+		}
+		if _, now := l.sessionNow(); now != generation || !more {
 			lastID, failures = "", 0
 			continue
-		}
-		if !more {
-			break
 		}
 		if lastID = id; got {
 			failures = 0
@@ -76,7 +79,6 @@ func (l *Link) pushes(header http.Header, feed *feed) {
 			return
 		}
 	}
-	<-l.ctx.Done()
 }
 
 // pushOnce opens the channel and feeds what comes. more says whether it is

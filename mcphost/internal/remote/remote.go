@@ -32,6 +32,7 @@ const (
 	dialLimit    = 20 * time.Second // connecting, and again the TLS handshake
 	notifyLimit  = 10 * time.Second // sending a notification or an answer
 	deleteLimit  = time.Second      // ending a session
+	renewLimit   = 30 * time.Second // beginning a session again
 	lateLimit    = 10 * time.Minute // waiting for an answer after a cancellation
 	firstPause   = time.Second      // before a stream is opened again
 	longestPause = 60 * time.Second
@@ -103,6 +104,12 @@ func New(o Options) (*Link, error) {
 		}
 	}
 	for name, value := range o.Headers {
+		if replays(name) {
+			return nil, &Error{
+				Message: fmt.Sprintf("the header %q cannot be sent, because with it a call could be sent twice", name),
+				Hint:    "Remove it from the server's headers.",
+			}
+		}
 		if !Token(name) || strings.ContainsAny(value, "\r\n\x00") {
 			return nil, &Error{
 				Message: fmt.Sprintf("the header %q cannot be sent", name),
@@ -130,6 +137,12 @@ func New(o Options) (*Link, error) {
 	}
 	l.client = &http.Client{Transport: l.base, CheckRedirect: l.redirect}
 	return l, nil
+}
+
+// replays reports whether net/http takes a POST with this header for one that it may send again by itself
+// (http.Transport).
+func replays(header string) bool {
+	return strings.EqualFold(header, "Idempotency-Key") || strings.EqualFold(header, "X-Idempotency-Key")
 }
 
 // Connect implements mcp.Transport.

@@ -50,7 +50,7 @@ func (x *exchange) again(ctx context.Context, resp *http.Response, generation in
 	if err := l.renew(ctx, generation, x.header); err != nil {
 		return fmt.Errorf("%w; a new session could not be begun: %w", l.refusal(resp, body), err)
 	}
-	if x.about.tool != "" {
+	if x.about.method == "tools/call" {
 		return &Error{
 			Status:  resp.StatusCode,
 			Message: fmt.Sprintf("the server %s had forgotten the session (404) and most likely did not run the call", show(l.url)),
@@ -60,8 +60,11 @@ func (x *exchange) again(ctx context.Context, resp *http.Response, generation in
 	return x.once(ctx, false)
 }
 
-// renew begins a new session unless another goroutine has.
-func (l *Link) renew(ctx context.Context, generation int, header http.Header) error {
+// renew begins a new session unless another goroutine has. Where it fails the old id stays, so that the next
+// request finds the session forgotten again, and tries again.
+func (l *Link) renew(ctx context.Context, generation int, header http.Header) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, renewLimit)
+	defer cancel()
 	select {
 	case l.renewing <- struct{}{}:
 		defer func() { <-l.renewing }()
@@ -78,8 +81,14 @@ func (l *Link) renew(ctx context.Context, generation int, header http.Header) er
 		return errors.New("no session had been begun")
 	}
 	l.mu.Lock()
+	forgotten := l.session
 	l.session = ""
 	l.mu.Unlock()
+	defer func() {
+		if err != nil {
+			l.keepSession(forgotten, generation)
+		}
+	}()
 	resp, err := l.send(ctx, http.Header{}, withID(frame, "session-"+strconv.Itoa(generation+1)), request{method: "initialize"}, nil)
 	if err != nil {
 		return err
@@ -109,6 +118,15 @@ func (l *Link) renew(ctx context.Context, generation int, header http.Header) er
 		l.o.Renewed()
 	}
 	return nil
+}
+
+// keepSession puts the id of a session back unless another has begun.
+func (l *Link) keepSession(id string, generation int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.generation == generation {
+		l.session = id
+	}
 }
 
 // begun checks that the answer to initialize is a result.

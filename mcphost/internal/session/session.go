@@ -253,7 +253,7 @@ func (s *Session) Do(ctx context.Context, r Request) Reply {
 		err = ctx.Err()
 		cancel()
 	}
-	reply := Reply{Started: p.Started(), Frames: p.Frames()}
+	reply := Reply{Started: p.Withdraw(), Frames: p.Frames()}
 	if a, ok := p.Answer(); ok {
 		reply.Result, reply.Err = a.Result, a.Err
 		return reply

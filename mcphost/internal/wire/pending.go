@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -25,20 +26,40 @@ type Pending struct {
 	frames frameLog
 	limit  *rate.Limiter
 
-	mu      sync.Mutex
-	answer  Answer
-	ended   bool
-	started bool
-	sent    bool
-	value   float64
+	mu        sync.Mutex
+	answer    Answer
+	ended     bool
+	deciding  chan struct{} // not nil once Before is asked, closed when it has answered
+	withdrawn bool
+	started   bool
+	sent      bool
+	value     float64
 }
 
 func newPending(t *Tap, e Expectation) *Pending {
 	return &Pending{tap: t, want: e, done: make(chan struct{}), limit: rate.NewLimiter(progressRate, progressBurst)}
 }
 
+var (
+	errWithdrawn = errors.New("nobody waits for this request any more, so it was not sent")
+	errTwice     = errors.New("this request has left already; nothing is sent twice")
+)
+
 // leave prepares the request's message, and asks Before whether it may leave.
 func (p *Pending) leave(frame, params []byte) ([]byte, error) {
+	p.mu.Lock()
+	switch {
+	case p.withdrawn:
+		p.mu.Unlock()
+		return nil, errWithdrawn
+	case p.deciding != nil:
+		p.mu.Unlock()
+		return nil, errTwice
+	}
+	decided := make(chan struct{})
+	p.deciding = decided
+	p.mu.Unlock()
+	defer close(decided)
 	if len(p.want.Set) > 0 {
 		params = setMembers(params, p.want.Set)
 		frame = setMembers(frame, []Member{{Name: "params", Value: params}})
@@ -88,9 +109,18 @@ func (p *Pending) Answer() (a Answer, ok bool) {
 	return p.answer, p.ended
 }
 
-// Started reports whether the first byte of the request may have left: Before (if any)
-// has agreed.
-func (p *Pending) Started() bool {
+// Withdraw keeps the request from leaving, if it has not left, and reports whether its
+// first byte may have: Before (if any) has agreed. It waits for a Before that is running.
+// What it reports is final.
+func (p *Pending) Withdraw() (started bool) {
+	p.mu.Lock()
+	decided := p.deciding
+	p.withdrawn = true
+	p.mu.Unlock()
+	if decided == nil {
+		return false
+	}
+	<-decided
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.started

@@ -241,6 +241,13 @@ func TestTapWithoutStream(t *testing.T) {
 	if a, ok := p.Answer(); !ok || a.Err == nil || out.Open() || out.Fail(a.Err) != nil {
 		t.Errorf("%v %v", a, ok)
 	}
+	for _, token := range []string{"t2", "t3", "t4"} {
+		other, err := tap.Expect(Expectation{Token: token})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Release()
+	}
 	send("2", "resources/read")
 	send("3", "prompts/get")
 	send("4", "subscriptions/listen")
@@ -277,6 +284,59 @@ func TestTapWithoutStream(t *testing.T) {
 	}
 	if _, err := tap.Out([]byte(`{"jsonrpc":"2.0","id":9,"method":"ping"}`)); err == nil {
 		t.Error("a request left after the end")
+	}
+}
+
+// A caller that has gone, because it was stopped or its time was over, has been told whether its request may have
+// left. The library may only then come to write it.
+func TestWithdrawnRequestNeverLeaves(t *testing.T) {
+	t.Parallel()
+	tap := NewTap(Options{})
+	defer tap.Close(nil)
+	frame := func(id, token string) []byte {
+		return []byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"x","_meta":{"progressToken":"` + token + `"}}}`)
+	}
+	asked := 0
+	before := func([]byte) error { asked++; return nil }
+	refuses := func(what string, id, token string) {
+		t.Helper()
+		if out, err := tap.Out(frame(id, token)); err == nil || asked != 0 {
+			t.Errorf("%s left: %+v, asked %d times", what, out, asked)
+		}
+	}
+	withdrawn, err := tap.Expect(Expectation{Token: "a", Before: before})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if withdrawn.Withdraw() {
+		t.Error("it is said to have left")
+	}
+	refuses("a withdrawn call", "1", "a")
+	withdrawn.Release()
+	refuses("a released call", "2", "a")
+	refuses("a call that was never announced", "3", "never")
+	if _, err := tap.Out([]byte(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"x"}}`)); err == nil {
+		t.Error("a call without a token left")
+	}
+
+	// Withdrawn while it is being decided, it has left or it has not; the answer waits until that is known.
+	entered, leave := make(chan struct{}), make(chan struct{})
+	racing, err := tap.Expect(Expectation{Token: "b", Before: func([]byte) error { close(entered); <-leave; return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer racing.Release()
+	sent := make(chan error, 1)
+	go func() { _, err := tap.Out(frame("5", "b")); sent <- err }()
+	<-entered
+	told := make(chan bool, 1)
+	go func() { told <- racing.Withdraw() }()
+	close(leave)
+	if err, started := <-sent, <-told; err != nil || !started {
+		t.Errorf("sent: %v, said to have left: %v", err, started)
+	}
+	if _, err := tap.Out(frame("6", "b")); err == nil {
+		t.Error("it left twice")
 	}
 }
 

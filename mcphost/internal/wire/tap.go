@@ -127,16 +127,22 @@ func (t *Tap) Out(frame []byte) (*Outgoing, error) {
 		t.record(true, frame, nil)
 		return &Outgoing{tap: t, Frame: frame}, nil
 	}
+	token := text(member(member(params, "_meta"), "progressToken"))
 	c := &call{id: string(id), method: method}
 	t.mu.Lock()
 	closed := t.closed
-	c.pending = t.expected[text(member(member(params, "_meta"), "progressToken"))]
-	if closed == nil {
+	c.pending = t.expected[token]
+	// One of ours that nobody waits for has neither its parameters nor its Before.
+	orphan := c.pending == nil && (token != "" || method == "tools/call")
+	if closed == nil && !orphan {
 		t.open[idKey(id)] = c
 	}
 	t.mu.Unlock()
-	if closed != nil {
+	switch {
+	case closed != nil:
 		return nil, rejected(fmt.Errorf("the connection has ended: %w", closed))
+	case orphan:
+		return nil, rejected(errWithdrawn)
 	}
 	if c.pending != nil {
 		var err error

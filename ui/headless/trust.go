@@ -1,0 +1,110 @@
+package headless
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"steward/app"
+)
+
+// review prints what a server offers and notes that this was shown.
+func (r *run) review(ctx context.Context, a *app.App) error {
+	if err := r.storeSecret(ctx, a); err != nil {
+		return err
+	}
+	review, err := a.Review(ctx, r.args[0])
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(r.Out, reviewText(review)); err != nil {
+		return fmt.Errorf("the review cannot be written, so it does not count as shown: %w", err)
+	}
+	return a.Shown(ctx, r.args[0], review)
+}
+
+// trust marks what was shown last as reviewed. Where that is not what the server offers
+// now, a person at a terminal is shown it and asked; without a terminal nothing is trusted.
+func (r *run) trust(ctx context.Context, a *app.App) error {
+	if r.revokeGrants {
+		return r.revoke(ctx, a)
+	}
+	if err := r.storeSecret(ctx, a); err != nil {
+		return err
+	}
+	review, err := a.Trust(ctx, r.args[0], "")
+	var not *app.NotShown
+	if errors.As(err, &not) {
+		err = r.trustAfterAsking(ctx, a, review, not)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(r.Out, trustText(review))
+	return err
+}
+
+func (r *run) trustAfterAsking(ctx context.Context, a *app.App, review app.Review, not *app.NotShown) error {
+	t, err := openTerminal(r.In, r.Err, asking{})
+	if errors.Is(err, errNoTerminal) {
+		return r.trustUnasked(ctx, a, review, not)
+	}
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	head := "Nobody has been shown yet what this server offers. This is all of it:\n\n"
+	if !not.At.IsZero() {
+		head = "This is not what was shown before. This is all it offers now:\n\n"
+	}
+	t.print(head + reviewText(review) + "\n")
+	if err := t.settleDown(ctx); err != nil {
+		return err
+	}
+	answer, err := t.choose(ctx, "Trust all of this? Type yes or no, then Enter: ", map[string]string{"yes": "yes", "no": "no"})
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if answer != "yes" {
+		return fmt.Errorf("the server %s was not trusted: you did not say yes", not.Server)
+	}
+	if err := a.Shown(ctx, r.args[0], review); err != nil {
+		return err
+	}
+	_, err = a.Trust(ctx, r.args[0], review.Hash)
+	return err
+}
+
+// trustUnasked is trust where nobody can be asked, as in a script: the first time, the
+// command itself is the yes, and all that it covers is written out before it counts. What
+// is not what was shown before needs eyes, and is refused.
+func (r *run) trustUnasked(ctx context.Context, a *app.App, review app.Review, not *app.NotShown) error {
+	if !not.At.IsZero() {
+		return not
+	}
+	if _, err := io.WriteString(r.Out, reviewText(review)+"\n"); err != nil {
+		return fmt.Errorf("what the server offers cannot be written, so it was not trusted: %w", err)
+	}
+	if err := a.Shown(ctx, r.args[0], review); err != nil {
+		return err
+	}
+	_, err := a.Trust(ctx, r.args[0], review.Hash)
+	return err
+}
+
+func trustText(v app.Review) string {
+	n := v.Pending()
+	if n == 0 && !v.Blocked {
+		return fmt.Sprintf("Server %s: everything was reviewed before.\n", v.Server)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Server %s: trusted as it is now.\n", v.Server)
+	for _, c := range v.Changes {
+		if c.State != "same" {
+			fmt.Fprintf(&b, "  %s: %s\n", definitionName(c.Kind, c.Name), c.State)
+		}
+	}
+	return b.String()
+}
