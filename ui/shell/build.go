@@ -13,14 +13,17 @@ import (
 	"steward/ui/text"
 )
 
-// build puts the window together around the opened program.
-func (s *Shell) build() {
+// build puts the window together around the opened program. A conversation that was asked for is shown first.
+func (s *Shell) build(conversation string) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	was := memory{
 		size:  preference(ctx, s.app, preferSize, ""),
 		side:  preference(ctx, s.app, preferSide, ""),
 		place: preference(ctx, s.app, preferPlace, ""),
+	}
+	if conversation != "" {
+		was.place = place.Chat + "/" + conversation
 	}
 	s.keep = s.app.SetPreference
 	s.assemble(fromApp{s.app}, was)

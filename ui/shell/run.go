@@ -52,14 +52,15 @@ func CheckDisplay() error {
 
 // opening is the program while it is opened. Its fields may be read once done is closed.
 type opening struct {
-	done chan struct{}
-	app  *app.App
-	err  error
+	done         chan struct{}
+	app          *app.App
+	err          error
+	conversation string // to be shown first, or ""
 }
 
 // open begins to open the program. The goroutine ends with app.Open; whoever waits for done closes the program.
 func open(o app.Options) *opening {
-	p := &opening{done: make(chan struct{})}
+	p := &opening{done: make(chan struct{}), conversation: o.Conversation}
 	go func() {
 		defer close(p.done)
 		p.app, p.err = app.Open(context.Background(), o)

@@ -107,7 +107,7 @@ func (s *Shell) ready(program *opening) {
 		return
 	}
 	s.app = program.app
-	s.build()
+	s.build(program.conversation)
 }
 
 // after calls f on Fyne's goroutine when d is over.
