@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +21,9 @@ import (
 	"steward/mcphost/process"
 	"steward/storage"
 )
+
+// workName is the folder of the data folder in which servers work.
+const workName = "work"
 
 // settingsKey is where the settings stand in the data folder.
 const settingsKey = "settings"
@@ -47,7 +51,7 @@ type App struct {
 	recovery journal.Recovery
 	board    board
 
-	mu       sync.Mutex    // guards settings, listened and early
+	mu       sync.Mutex    // guards settings and what follows
 	listened bool          // somebody listens
 	early    []event.Event // what happened before that
 }
@@ -128,12 +132,13 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 		Listed:   func(server string) bool { return a.servers.now().listed(server) },
 		Disabled: a.toolDisabled,
 		Sampling: sampling,
-		Sample:   chat.NewSampler(a.modelFor),
+		Sample:   a.sample(),
+		Known:    redact,
 		Model:    a.modelName,
 		OpenURL:  opener.Open,
 	})
-	if a.workDir, err = os.MkdirTemp("", "steward-"); err != nil {
-		return fmt.Errorf("no working folder for the servers can be made: %w", err)
+	if err := a.makeWorkDir(); err != nil {
+		return err
 	}
 	paths := process.NewPaths()
 	a.host = mcphost.New(mcphost.Options{
@@ -155,13 +160,30 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	}
 	a.tellProblems(list)
 	a.engine = chat.New(chat.Options{
-		Store: a.db, Journal: a.journal, Bus: a.bus, Gate: a.gate, Now: a.o.Now, Redact: redact.Redact, System: func() string { return a.settingsNow().System },
-		Model: a.modelFor, Connections: a.connections,
+		Store: a.db, Journal: a.journal, Bus: a.bus, Gate: a.gate, Now: a.o.Now, Redact: redact.Redact, Known: redact,
+		System: func() string { return a.settingsNow().System },
+		Model:  a.modelFor, Connections: a.connections,
 	})
 	if err := a.engine.Recover(ctx, a.recovery); err != nil {
 		return err
 	}
 	return a.emptyBin(ctx)
+}
+
+// makeWorkDir makes the folder in which servers without one of their own work. It stands in
+// the data folder, whose lock this process holds, so that what a killed run left there is
+// removed by the next one.
+func (a *App) makeWorkDir() error {
+	root := filepath.Join(a.dir, workName)
+	_ = os.RemoveAll(root) // what a program left over still uses may not be removable; it is tried again next time
+	err := os.MkdirAll(root, 0o700)
+	if err == nil {
+		a.workDir, err = os.MkdirTemp(root, "run-")
+	}
+	if err != nil {
+		return fmt.Errorf("no working folder for the servers can be made: %w", err)
+	}
+	return nil
 }
 
 // Bus carries everything that happens.
@@ -213,11 +235,11 @@ func (a *App) Close(ctx context.Context) error {
 	if a.secrets != nil {
 		a.secrets.Close()
 	}
-	if a.db != nil {
-		errs = append(errs, a.db.Close())
-	}
 	if a.workDir != "" {
-		errs = append(errs, os.RemoveAll(a.workDir))
+		errs = append(errs, os.RemoveAll(filepath.Dir(a.workDir)))
+	}
+	if a.db != nil { // last: it holds the folder's lock
+		errs = append(errs, a.db.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -249,6 +271,9 @@ func (a *App) warn(kind string) func(error) {
 func (a *App) tellRecovery(r journal.Recovery) {
 	if r.Problem != "" {
 		a.notice("journal", "", r.Problem)
+	}
+	if r.Notice != "" {
+		a.notice("journal", "", r.Notice)
 	}
 	for _, rec := range r.Unknown {
 		a.notice("recovered", rec.Server, fmt.Sprintf("Steward ended while record %d (%s) was running: it may or may not have happened.", rec.Record, what(rec)))

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/yosida95/uritemplate/v3"
@@ -113,44 +112,6 @@ func TemplateVariables(template string) ([]string, error) {
 	return unique(t.Varnames()), nil
 }
 
-// ExpandTemplate fills in a resource template (RFC 6570). A variable that is left out is
-// undefined; for a list variable (explode modifier *) the values stand between commas.
-func ExpandTemplate(template string, values map[string]string) (string, error) {
-	t, err := parseTemplate(template)
-	if err != nil {
-		return "", err
-	}
-	vars := uritemplate.Values{}
-	for name, v := range values {
-		if len(v) > maxTemplate {
-			return "", &Message{Key: "template", Args: args("detail", "The value of "+reveal(name)+" is too long.")}
-		}
-		if exploded(template, name) {
-			vars.Set(name, uritemplate.List(strings.Split(v, ",")...))
-			continue
-		}
-		vars.Set(name, uritemplate.String(v))
-	}
-	out, err := t.Expand(vars)
-	if err != nil {
-		return "", &Message{Key: "template", Args: args("detail", "The resource template cannot be filled in: "+err.Error()), Err: err}
-	}
-	return out, nil
-}
-
-// exploded says whether a variable has the explode modifier (RFC 6570, section 2.4.2).
-func exploded(template, name string) bool {
-	for _, part := range strings.Split(template, "{")[1:] {
-		expression, _, _ := strings.Cut(part, "}")
-		for _, spec := range strings.Split(strings.TrimLeft(expression, "+#./;?&"), ",") {
-			if spec == name+"*" {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // Subscribe calls on whenever the server reports a change of a resource, and after the
 // server has come back, from one goroutine of its own, until cancel is called. on may
 // block; cancel waits for it, so it must not be called from inside on.
@@ -186,12 +147,21 @@ func (a *App) Subscribe(ctx context.Context, server, uri string, on func()) (can
 
 // subscribeAgain subscribes at a server that has come back; it has forgotten.
 func (a *App) subscribeAgain(server, uri string) {
-	conn := a.servers.entry(server).started()
+	ctx, cancel := context.WithTimeout(a.servers.ctx, factWait)
+	defer cancel()
+	e := a.servers.entry(server)
+	if e == nil {
+		return
+	}
+	select {
+	case <-e.done: // its start is told a moment before it is over
+	case <-ctx.Done():
+		return
+	}
+	conn := e.started()
 	if conn == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(a.servers.ctx, factWait)
-	defer cancel()
 	if err := conn.Subscribe(ctx, uri); err != nil && ctx.Err() == nil {
 		a.serverNotice("server_subscription", server, "Changes of "+reveal(uri)+" are no longer reported: "+a.line(err.Error()))
 	}

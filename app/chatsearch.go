@@ -109,7 +109,7 @@ func (a *App) TitleFromModel(ctx context.Context, id string) error {
 	}
 	_, noteErr := a.journal.Note(context.WithoutCancel(ctx), journal.Proposal{Kind: journal.KindModel, Conversation: id, Model: model,
 		Detail: map[string]any{"for": "title", "input_tokens": answer.Usage.Input, "output_tokens": answer.Usage.Output}}, o)
-	title := strings.Trim(clean.Line(answer.Text, 80), "\"'“”„«»「」 .。*#")
+	title := strings.Trim(clean.Line(a.secrets.Redactor().Known(answer.Text), 80), "\"'“”„«»「」 .。*#")
 	if err != nil || noteErr != nil || title == "" || answer.State != llm.StateFinished {
 		return errors.Join(err, noteErr)
 	}

@@ -108,9 +108,9 @@ type servers struct {
 
 	mu      sync.Mutex
 	entries map[string]*serverEntry
-	slow    map[string]bool   // told as slow already
-	told    map[string]string // the review each server was last told about
-	waited  map[string]bool   // by set of folders: a turn has waited for the start already
+	slow    map[string]bool          // told as slow already
+	told    map[string]string        // the review each server was last told about
+	waited  map[string]chan struct{} // by set of folders: closed when a turn has waited for the start
 }
 
 type limits struct{ start, tool time.Duration }
@@ -299,19 +299,29 @@ func (s *servers) waitFor(ctx context.Context, entries []*serverEntry, limit tim
 	}
 }
 
-// waitOnce waits in the first call only, for each set of folders, so that a slow server
-// holds up one request.
+// waitOnce waits once for each set of folders, and again when servers were ended since, so
+// that a slow server holds up one request. Those who come meanwhile wait as well.
 func (s *servers) waitOnce(ctx context.Context, roots []string, limit time.Duration) {
 	key := entryKey("", roots)
 	s.mu.Lock()
-	first := !s.waited[key]
-	if s.waited == nil {
-		s.waited = map[string]bool{}
+	over := s.waited[key]
+	first := over == nil
+	if first {
+		if s.waited == nil {
+			s.waited = map[string]chan struct{}{}
+		}
+		over = make(chan struct{})
+		s.waited[key] = over
 	}
-	s.waited[key] = true
 	s.mu.Unlock()
 	if first {
+		defer close(over)
 		s.waitFor(ctx, s.allWith(roots), limit)
+		return
+	}
+	select {
+	case <-over:
+	case <-ctx.Done():
 	}
 }
 

@@ -79,7 +79,7 @@ func (s *servers) replace(ctx context.Context, list serverList) (ran []string, e
 			ran = append(ran, c.Name)
 		}
 	}
-	s.list = list
+	s.list, s.waited = list, nil
 	s.mu.Unlock()
 	return ran, s.end(ctx, func(c *mcphost.Connection) bool { return gone[c.Server()] })
 }
@@ -88,6 +88,7 @@ func (s *servers) replace(ctx context.Context, list serverList) (ran []string, e
 func (s *servers) drop(ctx context.Context, match func(name string, roots []string) bool) error {
 	s.mu.Lock()
 	var gone []*serverEntry
+	s.waited = nil
 	for key, e := range s.entries {
 		if match(e.config.Name, e.roots) {
 			delete(s.entries, key)

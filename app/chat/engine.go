@@ -17,6 +17,7 @@ import (
 	"steward/app/consent"
 	"steward/app/event"
 	"steward/app/journal"
+	"steward/app/secrets"
 	"steward/llm"
 	"steward/mcphost"
 	"steward/storage"
@@ -47,6 +48,9 @@ type Options struct {
 	Connections func(ctx context.Context, conversation string) ([]*mcphost.Connection, error)
 	// Redact replaces known secrets in text from outside; nil keeps it.
 	Redact func(string) string
+	// Known knows the secrets that are replaced in what the person and the model wrote, on
+	// the screen and in the store. Nil knows none.
+	Known *secrets.Redactor
 	// System gives what is put before the built-in system prompt, usually nothing; nil
 	// is nothing. It is asked for every request.
 	System func() string
@@ -68,6 +72,9 @@ type Engine struct {
 func New(o Options) *Engine {
 	if o.Redact == nil {
 		o.Redact = func(s string) string { return s }
+	}
+	if o.Known == nil {
+		o.Known = &secrets.Redactor{}
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -182,7 +189,7 @@ func check(t Turn) error {
 func (e *Engine) conversation(ctx context.Context, t Turn) (storage.Conversation, error) {
 	now := e.o.Now().UTC()
 	if t.Conversation == "" {
-		return storage.Conversation{ID: newID("c_"), Title: title(t), Created: now, Updated: now}, nil
+		return storage.Conversation{ID: newID("c_"), Title: e.title(t), Created: now, Updated: now}, nil
 	}
 	c, err := e.o.Store.Conversation(ctx, t.Conversation)
 	if err == nil && !c.Deleted.IsZero() {
@@ -196,18 +203,18 @@ func (e *Engine) conversation(ctx context.Context, t Turn) (storage.Conversation
 	}
 	c.Updated = now
 	if c.Title == "" {
-		c.Title = title(t)
+		c.Title = e.title(t)
 	}
 	return c, nil
 }
 
 // title is the first words of what the person said.
-func title(t Turn) string {
+func (e *Engine) title(t Turn) string {
 	text := t.Text
 	if strings.TrimSpace(text) == "" && len(t.Attach) > 0 {
 		text = t.Attach[0].Name
 	}
-	return clean.Line(text, 60)
+	return clean.Line(e.o.Known.Known(text), 60)
 }
 
 // takeOver makes r the conversation's running turn, after the end of the one
@@ -245,11 +252,12 @@ func (e *Engine) release(r *Running) {
 
 // begin stores durably what the turn begins with, before anything is sent, and returns
 // the message that the model is to answer. The turn before this one has ended, so what
-// it stored is there.
+// it stored is there. Known secrets are stored by their labels; what is sent is what the
+// person wrote, see turn.asWritten.
 func (e *Engine) begin(ctx context.Context, t Turn, conv *storage.Conversation) (head string, err error) {
 	msg := storage.Message{
 		ID: newID("m_"), Conversation: conv.ID, Role: storage.RoleUser, State: storage.StateComplete,
-		Text: t.Text, Time: e.o.Now().UTC(), Parent: t.Parent,
+		Text: e.o.Known.Known(t.Text), Time: e.o.Now().UTC(), Parent: t.Parent,
 	}
 	if t.Conversation != "" {
 		if err := e.place(ctx, t, conv, &msg); err != nil {
@@ -257,7 +265,11 @@ func (e *Engine) begin(ctx context.Context, t Turn, conv *storage.Conversation) 
 		}
 	}
 	if len(t.Attach) > 0 && t.Again == "" {
-		if msg.Meta, err = encode(storedMeta{Attachments: t.Attach}); err != nil {
+		kept := slices.Clone(t.Attach)
+		for i := range kept {
+			kept[i].Text = e.o.Known.Known(kept[i].Text)
+		}
+		if msg.Meta, err = encode(storedMeta{Attachments: kept}); err != nil {
 			return "", err
 		}
 	}
@@ -268,7 +280,7 @@ func (e *Engine) begin(ctx context.Context, t Turn, conv *storage.Conversation) 
 		err := Change(tx, conv.ID, func(c *storage.Conversation, m *Meta) {
 			c.Updated, m.Branch = conv.Updated, t.Again
 			if c.Title == "" && t.Again == "" {
-				c.Title = title(t)
+				c.Title = e.title(t)
 			}
 		})
 		if err != nil {

@@ -122,6 +122,9 @@ func (t *turn) work() ending {
 	if t.messages, err = t.history(); err != nil {
 		return t.failed(err)
 	}
+	if err := t.asWritten(); err != nil {
+		return t.failed(err)
+	}
 	t.warn()
 	limit := t.in.MaxRounds
 	if limit <= 0 {
@@ -176,6 +179,21 @@ func (t *turn) history() ([]storage.Message, error) {
 		all = all[1:]
 	}
 	return all, nil
+}
+
+// asWritten puts what the person has just written in the place of what is stored of it.
+func (t *turn) asWritten() error {
+	if len(t.messages) == 0 || t.in.Again != "" {
+		return nil
+	}
+	m := &t.messages[len(t.messages)-1]
+	m.Text = t.in.Text
+	if len(t.in.Attach) == 0 {
+		return nil
+	}
+	var err error
+	m.Meta, err = encode(storedMeta{Attachments: t.in.Attach})
+	return err
 }
 
 func (t *turn) failed(err error) ending {
@@ -251,10 +269,11 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 	s := newSaver(t.e.o.Store, msg, t.put)
 	defer s.close()
 	start := t.e.o.Now()
-	v := &viewer{t: t, saver: s}
+	v := &viewer{t: t, saver: s, text: piece{known: t.e.o.Known.Stream()}, thought: piece{known: t.e.o.Known.Stream()}}
 	answer, err := t.client.Stream(t.ctx, req, v.on)
 	v.end()
 	s.close()
+	answer.Text, answer.Reasoning = t.e.o.Known.Known(answer.Text), t.e.o.Known.Known(answer.Reasoning)
 	noteErr := t.noteRequest(req, answer, err, t.e.o.Now().Sub(start).Seconds())
 	msg.Text, msg.Reasoning, msg.State = answer.Text, answer.Reasoning, storedState(answer, err)
 	if answer.Model != "" {
@@ -323,23 +342,23 @@ func (t *turn) noteRequest(req llm.Request, a llm.Answer, failed error, seconds 
 type viewer struct {
 	t             *turn
 	saver         *saver
-	text, thought cleaner
+	text, thought piece
+}
+
+// piece takes the secrets out of a text that comes in pieces, and makes it safe to show.
+type piece struct {
+	known *secrets.Stream
+	clean cleaner
 }
 
 func (v *viewer) on(e llm.Event) {
 	bus, conv := v.t.e.o.Bus, v.t.conv.ID
 	switch e := e.(type) {
 	case llm.TextDelta:
-		v.saver.add(e.Text, "")
 		v.thoughtEnd()
-		if s := v.text.push(e.Text); s != "" {
-			bus.Publish(event.Text{Conversation: conv, Text: s})
-		}
+		v.showText(v.text.known.Push(e.Text))
 	case llm.ReasoningDelta:
-		v.saver.add("", e.Text)
-		if s := v.thought.push(e.Text); s != "" {
-			bus.Publish(event.Reasoning{Conversation: conv, Text: s})
-		}
+		v.showThought(v.thought.known.Push(e.Text))
 	case llm.UsageEvent:
 		bus.Publish(event.Usage{Conversation: conv, Input: e.Input, Output: e.Output})
 	case llm.Retrying:
@@ -349,15 +368,31 @@ func (v *viewer) on(e llm.Event) {
 	}
 }
 
+func (v *viewer) showText(s string) {
+	v.saver.add(s, "")
+	if s = v.text.clean.push(s); s != "" {
+		v.t.e.o.Bus.Publish(event.Text{Conversation: v.t.conv.ID, Text: s})
+	}
+}
+
+func (v *viewer) showThought(s string) {
+	v.saver.add("", s)
+	if s = v.thought.clean.push(s); s != "" {
+		v.t.e.o.Bus.Publish(event.Reasoning{Conversation: v.t.conv.ID, Text: s})
+	}
+}
+
 func (v *viewer) thoughtEnd() {
-	if s := v.thought.rest(); s != "" {
+	v.showThought(v.thought.known.Rest())
+	if s := v.thought.clean.rest(); s != "" {
 		v.t.e.o.Bus.Publish(event.Reasoning{Conversation: v.t.conv.ID, Text: s})
 	}
 }
 
 func (v *viewer) end() {
 	v.thoughtEnd()
-	if s := v.text.rest(); s != "" {
+	v.showText(v.text.known.Rest())
+	if s := v.text.clean.rest(); s != "" {
 		v.t.e.o.Bus.Publish(event.Text{Conversation: v.t.conv.ID, Text: s})
 	}
 }

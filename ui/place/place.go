@@ -5,6 +5,7 @@ package place
 
 import (
 	"context"
+	"time"
 
 	"fyne.io/fyne/v2"
 
@@ -99,6 +100,16 @@ type Deps struct {
 
 	// Window is the window, for Fyne's file dialogs and the focus. Fyne's goroutine.
 	Window func() fyne.Window
+
+	// Front is when the window last came to the front, the zero time where it has been there from the start. Answers
+	// that let something run are not taken right after it: the click or key may have been meant for another program.
+	// nil is the zero time. Fyne's goroutine.
+	Front func() time.Time
+
+	// Drafts are half-given answers by the id of what waits for them. All places of a window share one map, so that a
+	// draft is found again wherever its item is shown; it may hold secrets and is never stored. nil keeps none. Fyne's
+	// goroutine.
+	Drafts map[string]any
 }
 
 // Layer shows things over the places without taking the keyboard, except Dialog. Fyne's goroutine.

@@ -1,0 +1,373 @@
+package chat
+
+import (
+	"context"
+	"image/color"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/widget"
+
+	"steward/app"
+	"steward/app/clean"
+	"steward/ui/form"
+	"steward/ui/text"
+	"steward/ui/theme"
+)
+
+// draft is what a person has put together but not sent.
+type draft struct {
+	text   string
+	attach []app.Attachment
+	edits  string // the message it takes the place of; "" for a new one
+}
+
+// composer is where a person writes.
+type composer struct {
+	widget.BaseWidget
+	p     *Place
+	entry *form.Entry
+	quiet *container.ThemeOverride
+
+	attach []app.Attachment
+	edits  string
+	busy   bool // a turn runs
+	ending bool // what was typed is being sent
+
+	ground  *canvas.Rectangle
+	chips   *flowBox
+	editing *text.Label
+	undo    *chip
+	edit    *fyne.Container
+	send    *chip
+	bar     *fyne.Container
+	folders *flowBox
+	popup   *popup
+}
+
+func newComposer(p *Place) *composer {
+	c := &composer{p: p, ground: canvas.NewRectangle(color.Transparent)}
+	c.entry = form.NewMultiLine(1)
+	c.entry.Wrapping = fyne.TextWrapWord
+	c.entry.SetPlaceHolder(lang.X("chat.composer", "Ask anything — / for prompts, @ for resources, + to attach"))
+	c.entry.OnSubmit = func(string) { c.submit() }
+	c.entry.OnChanged = func(string) { c.changed() }
+	c.entry.OnKey = c.key
+	c.entry.OnShortcut = func(s fyne.Shortcut) bool { return p.d.Shortcut(s) }
+	c.entry.OnBigPaste = c.bigPaste
+	c.entry.OnFocus = func(bool) { c.paint() }
+	c.quiet = container.NewThemeOverride(c.entry, theme.Quiet())
+	c.chips = newFlow(1.5 * theme.Step)
+	c.folders = newFlow(1.5 * theme.Step)
+	c.editing = caption(lang.X("chat.editing", "Editing a sent message: this begins a new branch, the old one stays."), theme.Dim, text.Cut)
+	c.undo = newChip(quiet, "cross", "", func() { c.restore(draft{}) })
+	c.edit = newLine(theme.Step, nil, c.editing, c.undo)
+	c.edit.Hide()
+	attach := newChip(quiet, "plus", "", nil)
+	attach.tapped = func() { p.attachMenu(attach) }
+	slash := newChip(quiet, "slash", "", func() { c.insert("/") })
+	at := newChip(quiet, "at", "", func() { c.insert("@") })
+	c.send = newChip(strong, "send", lang.X("chat.send", "Send"), c.sendOrStop)
+	for _, b := range []*chip{attach, slash, at, c.send} {
+		b.onShort = p.d.Shortcut
+	}
+	c.bar = newLine(theme.Step, []fyne.CanvasObject{attach, slash, at}, c.folders, c.send)
+	c.popup = newPopup(p, c)
+	c.ExtendBaseWidget(c)
+	c.paint()
+	return c
+}
+
+func (c *composer) draft() draft { return draft{c.entry.Text, c.attach, c.edits} }
+
+func (c *composer) restore(d draft) {
+	c.attach, c.edits = d.attach, d.edits
+	c.entry.SetText(d.text)
+	c.entry.CursorColumn, c.entry.CursorRow = 0, 0
+	for range d.text {
+		c.entry.Entry.TypedKey(&fyne.KeyEvent{Name: fyne.KeyRight})
+		if len(d.text) > 400 {
+			break
+		}
+	}
+	c.rebuild()
+}
+
+// rebuild shows what is attached.
+func (c *composer) rebuild() {
+	c.chips.objects = nil
+	for i, a := range c.attach {
+		words := attachmentWords(a)
+		if n := len(a.Text) + len(a.Data); n > 0 {
+			words += " · " + size(int64(n))
+		}
+		ch := newPill(attachmentIcon(a), words, false, func() { c.p.previewAttachment(a) })
+		ch.most = 320
+		ch.removed = func() {
+			c.attach = append(c.attach[:i:i], c.attach[i+1:]...)
+			c.rebuild()
+		}
+		c.chips.objects = append(c.chips.objects, ch)
+	}
+	c.edit.Hidden = c.edits == ""
+	c.resized()
+}
+
+// add attaches something.
+func (c *composer) add(a app.Attachment) {
+	c.attach = append(c.attach[:len(c.attach):len(c.attach)], a)
+	c.rebuild()
+	c.p.focusComposer()
+}
+
+func (c *composer) bigPaste(s string) {
+	c.add(app.Attachment{Kind: "file", Name: lang.X("chat.pasted", "Pasted text") + ".txt", MIMEType: "text/plain", Text: s})
+}
+
+// showFolders shows the folders that the conversation shares.
+func (c *composer) showFolders(roots []string) {
+	c.folders.objects = nil
+	for _, r := range roots {
+		ch := newPill("folder", clean.Reveal(shortPath(r)), false, func() { c.p.d.Layer.Toast(clean.Reveal(r)) })
+		ch.most = 220
+		ch.removed = func() { c.p.unshare(r) }
+		c.folders.objects = append(c.folders.objects, ch)
+	}
+	c.resized()
+}
+
+func (c *composer) changed() {
+	c.popup.typed(c.entry.Text, c.before())
+	c.resized()
+}
+
+// before is the text left of the cursor, from the last line break on.
+func (c *composer) before() string {
+	lines := strings.Split(c.entry.Text, "\n")
+	if c.entry.CursorRow >= len(lines) {
+		return ""
+	}
+	l := []rune(lines[c.entry.CursorRow])
+	return string(l[:min(c.entry.CursorColumn, len(l))])
+}
+
+func (c *composer) resized() {
+	if c.p.frame != nil {
+		c.p.frame.Refresh()
+	}
+	c.Refresh()
+}
+
+// key has the first look at a key.
+func (c *composer) key(e *fyne.KeyEvent) bool {
+	if c.popup.key(e) {
+		return true
+	}
+	if e.Name == fyne.KeyEscape {
+		switch {
+		case c.p.d.Shortcut(&desktop.CustomShortcut{KeyName: fyne.KeyEscape}):
+		case c.edits != "":
+			c.restore(draft{})
+		case c.busy:
+			c.p.stop()
+		}
+		return true
+	}
+	if e.Name == fyne.KeyUp && c.entry.Text == "" && len(c.attach) == 0 {
+		c.p.editLast()
+		return true
+	}
+	return false
+}
+
+// typeInto takes what was typed where nothing can be typed.
+func (c *composer) typeInto(r rune) {
+	c.p.focusComposer()
+	c.entry.TypedRune(r)
+}
+
+// insert types a character for the person, behind a blank where one is needed.
+func (c *composer) insert(s string) {
+	c.p.focusComposer()
+	if b := c.before(); b != "" && !strings.HasSuffix(b, " ") {
+		c.entry.TypedRune(' ')
+	}
+	for _, r := range s {
+		c.entry.TypedRune(r)
+	}
+}
+
+// replace puts words in the place of what stands from a sign to the cursor.
+func (c *composer) replace(sign string, words string) {
+	b := c.before()
+	at := strings.LastIndex(b, sign)
+	if at < 0 {
+		return
+	}
+	for range []rune(b[at:]) {
+		c.entry.Entry.TypedKey(&fyne.KeyEvent{Name: fyne.KeyBackspace})
+	}
+	for _, r := range words {
+		c.entry.Entry.TypedRune(r)
+	}
+}
+
+func (c *composer) closePopup() { c.popup.close() }
+
+func (c *composer) sendOrStop() {
+	if c.busy && strings.TrimSpace(c.entry.Text) == "" && len(c.attach) == 0 {
+		c.p.stop()
+		return
+	}
+	c.submit()
+}
+
+// submit sends what was typed. Until it is stored it stays where it is, so nothing is lost when that fails.
+func (c *composer) submit() {
+	d := c.draft()
+	d.text = strings.TrimSpace(d.text)
+	if c.ending || d.text == "" && len(d.attach) == 0 {
+		return
+	}
+	c.ending = true
+	c.closePopup()
+	c.p.sendDraft(d, func(err error) {
+		c.ending = false
+		if err != nil {
+			c.p.fail(err)
+			return
+		}
+		c.restore(draft{})
+	})
+}
+
+// working shows whether a turn runs.
+func (c *composer) working(on bool) {
+	if c.busy != on {
+		c.busy = on
+		c.paint()
+		c.send.Refresh()
+		c.Refresh()
+	}
+}
+
+func (c *composer) paint() {
+	c.ground.FillColor, c.ground.StrokeColor, c.ground.StrokeWidth = theme.Color(theme.Card), theme.Color(theme.Line), 1
+	c.ground.CornerRadius = 10
+	c.send.look, c.send.icon, c.send.words = strong, "send", lang.X("chat.send", "Send")
+	if c.busy && c.entry.Text == "" && len(c.attach) == 0 {
+		c.send.look, c.send.icon, c.send.words = outlined, "stop", lang.X("chat.stop", "Stop")
+	}
+}
+
+// HeightFor is the height at a width: the text's, up to a limit, and the bars'.
+func (c *composer) HeightFor(width float32) float32 {
+	inner := width - 6*theme.Step
+	h := c.entryHeight(inner) + 2*theme.Step + 35 + 2.5*theme.Step
+	if len(c.chips.objects) > 0 {
+		h += c.chips.HeightFor(inner) + 2*theme.Step
+	}
+	if c.edit.Visible() {
+		h += 28
+	}
+	return h
+}
+
+func (c *composer) entryHeight(width float32) float32 {
+	rows := 1
+	for l := range strings.SplitSeq(c.entry.Text, "\n") {
+		n := 1
+		if len(l) > 40 && width > 80 {
+			n += int(textWidth(cut(l, 2000), theme.TextSize, false) / (width - 24))
+		}
+		if rows += n; rows > 12 {
+			break
+		}
+	}
+	rows = min(max(rows-1, 1), 10)
+	return float32(rows)*21 + 18
+}
+
+// CreateRenderer is Fyne's.
+func (c *composer) CreateRenderer() fyne.WidgetRenderer { return &composerRenderer{c} }
+
+type composerRenderer struct{ c *composer }
+
+func (r *composerRenderer) Destroy() {}
+
+func (r *composerRenderer) Objects() []fyne.CanvasObject {
+	c := r.c
+	return []fyne.CanvasObject{c.ground, c.edit, c.chips, c.quiet, c.bar}
+}
+
+func (r *composerRenderer) MinSize() fyne.Size { return fyne.NewSize(200, 90) }
+
+func (r *composerRenderer) Refresh() {
+	r.c.paint()
+	r.Layout(r.c.Size())
+	canvas.Refresh(r.c)
+}
+
+func (r *composerRenderer) Layout(s fyne.Size) {
+	c := r.c
+	c.ground.Resize(s)
+	inner := s.Width - 6*theme.Step
+	if inner < 80 {
+		return
+	}
+	y := 1.5 * theme.Step
+	if c.edit.Visible() {
+		c.edit.Move(fyne.NewPos(3*theme.Step, y))
+		c.edit.Resize(fyne.NewSize(inner, 28))
+		y += 28
+	}
+	if len(c.chips.objects) > 0 {
+		h := c.chips.HeightFor(inner)
+		c.chips.Move(fyne.NewPos(3*theme.Step, y+theme.Step))
+		c.chips.Resize(fyne.NewSize(inner, h))
+		y += h + 2*theme.Step
+	}
+	bottom := s.Height - 35 - 2.5*theme.Step
+	c.quiet.Move(fyne.NewPos(1*theme.Step, y))
+	c.quiet.Resize(fyne.NewSize(s.Width-2*theme.Step, max(bottom-y, 20)))
+	c.bar.Move(fyne.NewPos(2*theme.Step, bottom))
+	c.bar.Resize(fyne.NewSize(s.Width-5*theme.Step, 35))
+	c.bar.Layout.Layout(c.bar.Objects, c.bar.Size())
+}
+
+// sendDraft sends a message, or a changed version of one, and says how that went.
+func (p *Place) sendDraft(d draft, done func(error)) {
+	id, turn := p.state.conversation, p.loading
+	p.d.Go(func(ctx context.Context) {
+		err := p.dispatch(ctx, id, turn, d)
+		p.d.Do(func() {
+			done(err)
+			if err != nil || turn != p.loading {
+				return
+			}
+			p.list.SetFollow(true)
+			p.read()
+		})
+	})
+}
+
+// dispatch begins the turn. It runs in the background.
+func (p *Place) dispatch(ctx context.Context, id string, turn int, d draft) error {
+	if d.edits != "" {
+		_, err := p.d.App.EditAndBranch(ctx, id, d.edits, d.text)
+		return err
+	}
+	if id == "" {
+		c, err := p.begin(ctx, turn)
+		if err != nil {
+			return err
+		}
+		id = c
+	}
+	_, err := p.d.App.Send(ctx, app.Draft{Conversation: id, Text: d.text, Attach: d.attach})
+	return err
+}

@@ -1,0 +1,251 @@
+package chat
+
+import (
+	"context"
+	"net/url"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/lang"
+
+	"steward/app"
+	"steward/ui/language"
+	"steward/ui/place"
+)
+
+// begin makes the conversation that the place shows without a name a real one. It runs in the background.
+func (p *Place) begin(ctx context.Context, turn int) (string, error) {
+	c, err := p.d.App.NewConversation(ctx, p.wantTemporary.Load())
+	if err != nil {
+		return "", err
+	}
+	if s := p.wantSettings.Load(); s != nil {
+		if err := p.d.App.SetConversationSettings(ctx, c.ID, *s); err != nil {
+			return "", err
+		}
+	}
+	p.d.Do(func() {
+		if turn != p.loading || p.state.conversation != "" {
+			return
+		}
+		p.state.load(c.ID, nil, nil, true)
+		p.known = c
+		p.d.Showing(place.Chat, c.ID)
+		p.soon()
+		p.head.Refresh()
+	})
+	return c.ID, nil
+}
+
+// named does something with the conversation; one that has no name yet gets one first.
+func (p *Place) named(do func(ctx context.Context, id string) error, then func()) {
+	id, turn := p.state.conversation, p.loading
+	p.background(func(ctx context.Context) error {
+		if id == "" {
+			var err error
+			if id, err = p.begin(ctx, turn); err != nil {
+				return err
+			}
+			p.d.Do(func() { p.state.working = p.isWorking(p.state.conversation); p.soon() })
+		}
+		return do(ctx, id)
+	}, then)
+}
+
+// readHead reads what the head shows.
+func (p *Place) readHead() {
+	id, turn := p.state.conversation, p.loading
+	p.d.Go(func(ctx context.Context) {
+		h := p.gather(ctx, id)
+		if ctx.Err() != nil {
+			return
+		}
+		p.d.Do(func() {
+			if turn != p.loading {
+				return
+			}
+			if id != "" || p.wantSettings.Load() == nil {
+				p.settings = h.settings
+			}
+			if h.known.ID != "" {
+				p.known = h.known
+			}
+			p.head.show(h)
+			p.composer.showFolders(p.settings.Roots)
+			p.empty.show(h.demo)
+		})
+	})
+}
+
+// change stores other settings of the conversation.
+func (p *Place) change(change func(s *app.ConversationSettings)) {
+	s := p.settings
+	change(&s)
+	if p.state.conversation == "" {
+		p.settings = s
+		p.wantSettings.Store(&s)
+		p.readHead()
+		p.composer.showFolders(s.Roots)
+		return
+	}
+	p.named(func(ctx context.Context, id string) error { return p.d.App.SetConversationSettings(ctx, id, s) }, p.readHead)
+}
+
+func (p *Place) stop() {
+	if p.state.conversation != "" {
+		p.d.App.Stop(p.state.conversation)
+	}
+}
+
+func (p *Place) stopCall(id string) {
+	p.d.Go(func(context.Context) { p.d.App.StopCall(id) })
+}
+
+func (p *Place) regenerate() {
+	if p.state.conversation == "" {
+		return
+	}
+	p.list.SetFollow(true)
+	p.named(func(ctx context.Context, id string) error {
+		_, err := p.d.App.Regenerate(ctx, id)
+		return err
+	}, p.read)
+}
+
+// editMessage puts a sent message into the composer: sending it begins a branch.
+func (p *Place) editMessage(id string) {
+	m := p.state.find(id)
+	if m == nil || m.Role != roleUser {
+		return
+	}
+	p.composer.restore(draft{text: m.words(), edits: id})
+	p.focusComposer()
+}
+
+func (p *Place) editLast() {
+	if m := p.state.last(roleUser); m != nil {
+		p.editMessage(m.ID)
+	}
+}
+
+func (p *Place) switchBranch(message string) {
+	p.named(func(ctx context.Context, id string) error { return p.d.App.SwitchBranch(ctx, id, message) }, p.read)
+}
+
+func (p *Place) copyText(s string) {
+	fyne.CurrentApp().Clipboard().SetContent(s)
+	p.d.Layer.Toast(lang.X("common.copied", "Copied"))
+}
+
+func (p *Place) copyMessage(id string) {
+	if m := p.state.find(id); m != nil {
+		p.copyText(m.words())
+	}
+}
+
+func (p *Place) copyConversation() {
+	id := p.state.conversation
+	if id == "" {
+		return
+	}
+	p.d.Go(func(ctx context.Context) {
+		s, err := p.d.App.ExportConversation(ctx, id)
+		if gone(ctx, err) {
+			return
+		}
+		p.d.Do(func() {
+			if err != nil {
+				p.fail(err)
+				return
+			}
+			p.copyText(s)
+		})
+	})
+}
+
+// openLink asks before an address of a message is opened: its words may say something else than where it leads.
+func (p *Place) openLink(address string) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return
+	}
+	p.d.Layer.Ask(lang.X("chat.open_link", "Open this address?"), u.Hostname()+"\n\n"+address,
+		place.Button{Label: lang.X("common.cancel", "Cancel")},
+		place.Button{Label: lang.X("chat.copy_link", "Copy the address"), Do: func() { p.copyText(address) }},
+		place.Button{Label: lang.X("common.open", "Open"), Look: place.Strong, Do: func() {
+			if err := fyne.CurrentApp().OpenURL(u); err != nil {
+				p.d.Layer.Toast(language.Message(err))
+			}
+		}})
+}
+
+// keyFromText uses Escape that a text had no use for.
+func (p *Place) keyFromText(e *fyne.KeyEvent) {
+	if e.Name == fyne.KeyEscape && !p.d.Shortcut(&desktop.CustomShortcut{KeyName: fyne.KeyEscape}) && p.state.working {
+		p.stop()
+	}
+}
+
+// remove deletes the conversation, which can be taken back for a few seconds.
+func (p *Place) remove() {
+	id, title := p.state.conversation, titleOf(p.known)
+	if id == "" {
+		return
+	}
+	p.d.Go(func(ctx context.Context) {
+		undo, err := p.d.App.Delete(ctx, id)
+		if gone(ctx, err) {
+			return
+		}
+		p.d.Do(func() {
+			if err != nil {
+				p.fail(err)
+				return
+			}
+			p.d.Layer.Offer(lang.X("chat.deleted", "“{{.title}}” was deleted.", map[string]any{"title": title}), lang.X("common.undo", "Undo"),
+				func() { p.background(undo.Undo, func() { p.d.Open(place.Chat, id) }) }, nil)
+			if p.state.conversation == id {
+				p.d.Open(place.Chat, "")
+			}
+		})
+	})
+}
+
+// Commands are what the keyboard and the palette offer here.
+func (p *Place) Commands() []place.Command {
+	some := func() bool { return p.state.conversation != "" }
+	ctrl := func(k fyne.KeyName) fyne.Shortcut {
+		return &desktop.CustomShortcut{KeyName: k, Modifier: fyne.KeyModifierShortcutDefault}
+	}
+	return []place.Command{
+		{ID: "chat.composer", TitleKey: "chat.to_composer", Shortcut: ctrl(fyne.KeyL), Do: p.focusComposer},
+		{ID: "chat.stop", TitleKey: "chat.stop_turn", Enabled: func() bool { return p.state.working }, Do: p.stop},
+		{ID: "chat.regenerate", TitleKey: "chat.regenerate", Enabled: func() bool { return some() && !p.state.working }, Do: p.regenerate},
+		{ID: "chat.edit", TitleKey: "chat.edit_and_branch", Enabled: func() bool { return p.state.last(roleUser) != nil }, Do: p.editLast},
+		{ID: "chat.copy", TitleKey: "chat.copy_answer", Enabled: func() bool { return p.state.last(roleAssistant) != nil }, Do: func() { p.copyText(p.state.last(roleAssistant).words()) }},
+		{ID: "chat.copy_all", TitleKey: "chat.copy_conversation", Enabled: some, Do: p.copyConversation},
+		{ID: "chat.rename", TitleKey: "chat.rename", Enabled: some, Do: func() { p.head.rename() }},
+		{ID: "chat.tools", TitleKey: "chat.tools_here", Do: func() { p.toolSwitches() }},
+		{ID: "chat.model", TitleKey: "chat.choose_model", Do: func() { p.modelMenu() }},
+		{ID: "chat.attach", TitleKey: "chat.attach", Do: p.attachFile},
+		{ID: "chat.folder", TitleKey: "chat.share_folder", Do: p.shareFolder},
+		{ID: "chat.end", TitleKey: "chat.to_end", Do: func() { p.list.SetFollow(true); p.list.ScrollToEnd() }},
+	}
+}
+
+// UsePrompt puts a server's prompt to use: its form, if it has arguments, then its preview.
+func (p *Place) UsePrompt(server, name string) {
+	p.offers.get(func(o offered) {
+		for _, pr := range o.prompts {
+			if pr.Server == server && pr.Name == name {
+				p.usePrompt(pr)
+				return
+			}
+		}
+	})
+}
+
+var (
+	_ place.Place      = (*Place)(nil)
+	_ place.PromptUser = (*Place)(nil)
+)

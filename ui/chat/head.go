@@ -1,0 +1,311 @@
+package chat
+
+import (
+	"context"
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/widget"
+
+	"steward/app"
+	"steward/app/clean"
+	"steward/ui/form"
+	"steward/ui/place"
+	"steward/ui/text"
+	"steward/ui/theme"
+)
+
+// headFacts is what the head shows, as it was read.
+type headFacts struct {
+	known    app.Conversation
+	settings app.ConversationSettings
+	tools    []app.OfferedTool
+	points   []app.ModelEndpoint
+	messages int // tokens that the next request takes
+	demo     bool
+}
+
+// gather reads them; what cannot be read stays empty, since whatever needs it fails with a sentence of its own.
+func (p *Place) gather(ctx context.Context, id string) headFacts {
+	var h headFacts
+	a := p.d.App
+	if id != "" {
+		if c, err := a.Conversation(ctx, id); err == nil {
+			h.known = c
+		}
+		h.messages, _, _ = a.ContextUse(ctx, id)
+	}
+	h.settings, _ = a.ConversationSettings(ctx, id)
+	if s := p.wantSettings.Load(); id == "" && s != nil {
+		h.settings = *s
+	}
+	h.tools, _ = a.ConversationTools(ctx, id)
+	h.points, _ = a.Endpoints(ctx)
+	h.demo = slices.ContainsFunc(h.points, func(e app.ModelEndpoint) bool { return e.Demo && e.Chosen })
+	return h
+}
+
+// model is the model that answers next, and its endpoint.
+func (h headFacts) model() (app.ModelEndpoint, string) {
+	for _, e := range h.points {
+		if h.settings.Endpoint == e.ID && e.ID != "" || h.settings.Endpoint == "" && e.Chosen {
+			if h.settings.Model != "" {
+				return e, h.settings.Model
+			}
+			return e, e.Model
+		}
+	}
+	return app.ModelEndpoint{}, h.settings.Model
+}
+
+// toolSum counts what the model is offered.
+func (h headFacts) toolSum() (tools, servers, tokens int) {
+	seen := map[string]bool{}
+	for _, t := range h.tools {
+		if t.Offered {
+			tools++
+			tokens += t.Tokens
+			seen[t.Server] = true
+		}
+	}
+	return tools, len(seen), tokens
+}
+
+// head is the line above the conversation.
+type head struct {
+	widget.BaseWidget
+	p     *Place
+	facts headFacts
+
+	title   *fitted
+	tap     *tappable
+	edit    *form.Entry
+	demo    *chip
+	lock    *chip
+	model   *chip
+	tools   *chip
+	context *chip
+	more    *chip
+	row     *fyne.Container
+}
+
+func newHead(p *Place) *head {
+	h := &head{p: p}
+	h.title = newFitted(theme.TextSize)
+	h.tap = newTappable(h.title.box, h.rename)
+	h.tap.onShort = p.d.Shortcut
+	h.edit = form.NewEntry()
+	h.edit.OnSubmit = h.renamed
+	h.edit.OnFocus = func(on bool) {
+		if !on && h.edit.Visible() {
+			h.renamed(h.edit.Text)
+		}
+	}
+	h.edit.OnKey = func(e *fyne.KeyEvent) bool {
+		if e.Name != fyne.KeyEscape {
+			return false
+		}
+		h.endRename()
+		p.focusComposer()
+		return true
+	}
+	h.edit.Hide()
+	h.demo = newPill("info", lang.X("shell.demo", "Demo"), false, func() { p.d.Open(place.Settings, "models") })
+	h.lock = newPill("unlock", lang.X("chat.read_only", "Read-only"), false, func() {
+		p.change(func(s *app.ConversationSettings) { s.ReadOnly = !s.ReadOnly })
+	})
+	h.model = newPill("model", "…", true, p.modelMenu)
+	h.model.most = 220
+	h.tools = newPill("tool", "…", true, p.toolSwitches)
+	h.context = newPill("", "…", false, nil)
+	h.more = newChip(quiet, "more", "", func() { p.conversationMenu(h.more) })
+	for _, c := range []*chip{h.demo, h.lock, h.model, h.tools, h.more} {
+		c.onShort = p.d.Shortcut
+	}
+	h.demo.Hide()
+	h.context.Hide()
+	h.row = newLine(2.5*theme.Step, []fyne.CanvasObject{h.tap}, h.edit, h.demo, h.lock, h.model, h.tools, h.context, h.more)
+	h.ExtendBaseWidget(h)
+	return h
+}
+
+func (h *head) show(f headFacts) {
+	h.facts = f
+	h.demo.Hidden = !f.demo
+	_, model := f.model()
+	if model == "" {
+		model = lang.X("chat.no_model", "No model")
+	}
+	h.model.words = clean.Line(model, 60)
+	n, servers, tokens := f.toolSum()
+	h.tools.words = lang.X("chat.tools_sum", "{{.tools}} tools · {{.servers}} servers · {{.tokens}} tok", map[string]any{"tools": n, "servers": servers, "tokens": count(tokens)})
+	h.context.Hidden = f.messages == 0
+	h.context.words = lang.X("chat.context", "Context {{.tokens}} tok", map[string]any{"tokens": count(f.messages)})
+	h.Refresh()
+}
+
+func (h *head) rename() {
+	if h.p.state.conversation == "" {
+		return
+	}
+	h.edit.SetText(h.p.known.Title)
+	h.tap.Hide()
+	h.edit.Show()
+	h.Refresh()
+	if c := fyne.CurrentApp().Driver().CanvasForObject(h.edit); c != nil {
+		c.Focus(h.edit)
+	}
+	h.edit.TypedShortcut(&fyne.ShortcutSelectAll{})
+}
+
+func (h *head) endRename() {
+	h.edit.Hide()
+	h.tap.Show()
+	h.Refresh()
+}
+
+func (h *head) renamed(title string) {
+	if !h.edit.Visible() {
+		return
+	}
+	h.endRename()
+	if title == h.p.known.Title || title == "" {
+		return
+	}
+	h.p.known.Title = clean.Line(title, 200)
+	h.Refresh()
+	h.p.named(func(ctx context.Context, id string) error { return h.p.d.App.Rename(ctx, id, title) }, h.p.readHead)
+	h.p.focusComposer()
+}
+
+func (h *head) paint() {
+	words := lang.X("chat.new", "New chat")
+	if h.p.state.conversation != "" {
+		words = titleOf(h.p.known)
+	}
+	h.title.set(words, text.Run{Bold: true})
+	h.lock.look, h.lock.icon, h.lock.colour = outlined, "unlock", theme.Dim
+	if h.p.settings.ReadOnly {
+		h.lock.look, h.lock.icon, h.lock.colour = chosen, "lock", theme.Accent
+	}
+}
+
+// CreateRenderer is Fyne's.
+func (h *head) CreateRenderer() fyne.WidgetRenderer { h.paint(); return &headRenderer{h} }
+
+type headRenderer struct{ h *head }
+
+func (r *headRenderer) Destroy()                     {}
+func (r *headRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.h.row} }
+func (r *headRenderer) MinSize() fyne.Size           { return fyne.NewSize(200, headHeight-1) }
+func (r *headRenderer) Refresh() {
+	r.h.paint()
+	r.Layout(r.h.Size())
+	canvas.Refresh(r.h)
+}
+
+func (r *headRenderer) Layout(s fyne.Size) {
+	h := r.h
+	narrow := s.Width < 760
+	for _, c := range []*chip{h.lock, h.tools, h.model} {
+		c.small = true
+	}
+	h.lock.words = lang.X("chat.read_only", "Read-only")
+	if narrow {
+		h.lock.words = ""
+	}
+	for _, c := range []*chip{h.demo, h.lock, h.model, h.tools, h.context} {
+		c.Refresh()
+	}
+	h.row.Move(fyne.NewPos(5*theme.Step, 0))
+	h.row.Resize(fyne.NewSize(s.Width-9*theme.Step, s.Height))
+	h.row.Layout.Layout(h.row.Objects, h.row.Size())
+}
+
+// conversationMenu offers what can be done with the conversation.
+func (p *Place) conversationMenu(at fyne.CanvasObject) {
+	none := p.state.conversation == ""
+	c := p.known
+	pin, archive := lang.X("chat.pin", "Pin"), lang.X("chat.archive", "Archive")
+	if c.Pinned {
+		pin = lang.X("chat.unpin", "Unpin")
+	}
+	if c.Archived {
+		archive = lang.X("chat.unarchive", "Take out of the archive")
+	}
+	do := func(work func(ctx context.Context, id string) error) func() {
+		return func() { p.named(work, p.readHead) }
+	}
+	items := []place.MenuItem{
+		{Label: lang.X("chat.rename", "Rename"), Icon: "edit", Disabled: none, Do: p.head.rename},
+		{Label: pin, Icon: "pin", Disabled: none, Do: do(func(ctx context.Context, id string) error { return p.d.App.Pin(ctx, id, !c.Pinned) })},
+		{Label: archive, Icon: "archive", Disabled: none, Do: do(func(ctx context.Context, id string) error { return p.d.App.Archive(ctx, id, !c.Archived) })},
+		{Label: lang.X("chat.duplicate", "Duplicate"), Icon: "copy", Disabled: none, Do: p.duplicate},
+		{Label: lang.X("chat.copy_conversation", "Copy the conversation as Markdown"), Icon: "copy", Disabled: none, Do: p.copyConversation},
+	}
+	if none {
+		items = append(items, place.MenuItem{Label: lang.X("chat.temporary", "Temporary chat"), Icon: "eye-off", Checked: p.wantTemporary.Load(), Do: func() {
+			p.wantTemporary.Store(!p.wantTemporary.Load())
+		}})
+	}
+	items = append(items, place.MenuItem{}, place.MenuItem{Label: lang.X("chat.delete", "Delete"), Icon: "trash", Look: place.Dangerous, Disabled: none, Do: p.remove})
+	p.d.Layer.Menu(items, below(at))
+}
+
+func (p *Place) duplicate() {
+	id := p.state.conversation
+	p.d.Go(func(ctx context.Context) {
+		c, err := p.d.App.Duplicate(ctx, id)
+		if gone(ctx, err) {
+			return
+		}
+		p.d.Do(func() {
+			if err != nil {
+				p.fail(err)
+				return
+			}
+			p.d.Open(place.Chat, c.ID)
+		})
+	})
+}
+
+// modelMenu lists the endpoints and the models of the one in use.
+func (p *Place) modelMenu() {
+	now, model := p.head.facts.model()
+	p.d.Go(func(ctx context.Context) {
+		var models []string
+		if now.ID != "" {
+			models, _ = p.d.App.Models(ctx, now.ID) // the endpoint may be away: those that are known by name are listed then
+		}
+		p.d.Do(func() { p.showModels(now, model, models) })
+	})
+}
+
+func (p *Place) showModels(now app.ModelEndpoint, model string, models []string) {
+	var items []place.MenuItem
+	for _, e := range p.head.facts.points {
+		if e.ID != now.ID {
+			items = append(items, place.MenuItem{Label: clean.Line(e.Name+" · "+e.Model, 80), Icon: "model", Do: func() {
+				p.change(func(s *app.ConversationSettings) { s.Endpoint, s.Model = e.ID, "" })
+			}})
+		}
+	}
+	if len(items) > 0 {
+		items = append(items, place.MenuItem{})
+	}
+	if !slices.Contains(models, model) && model != "" {
+		models = append([]string{model}, models...)
+	}
+	for i, m := range models {
+		if i == 24 {
+			break
+		}
+		items = append(items, place.MenuItem{Label: clean.Line(m, 80), Checked: m == model, Do: func() {
+			p.change(func(s *app.ConversationSettings) { s.Endpoint, s.Model = now.ID, m })
+		}})
+	}
+	items = append(items, place.MenuItem{}, place.MenuItem{Label: lang.X("shell.connect_model", "Connect a model"), Icon: "plus", Do: func() { p.d.Open(place.Settings, "models") }})
+	p.d.Layer.Menu(items, below(p.head.model))
+}

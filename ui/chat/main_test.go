@@ -1,0 +1,233 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/test"
+	"go.uber.org/goleak"
+
+	"steward/app"
+	"steward/app/consent"
+	llmdemo "steward/llm/demo"
+	mcpdemo "steward/mcphost/demo"
+	"steward/ui/language"
+	"steward/ui/layer"
+	"steward/ui/place"
+	"steward/ui/theme"
+)
+
+// asServer makes the test binary, started again with this variable, the demo server.
+const asServer = "STEWARD_TEST_DEMO_SERVER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asServer) != "" {
+		if err := mcpdemo.Stdio(context.Background(), os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	code := m.Run()
+	if code == 0 {
+		// The toolkit's own goroutines live as long as the process.
+		if err := goleak.Find(goleak.IgnoreAnyFunction("fyne.io/fyne/v2/internal/async.(*UnboundedChan[...]).processing")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// bench is the place in a window of the toolkit's test driver, over a real App with the demo model and the demo server.
+type bench struct {
+	*Place
+	t      *testing.T
+	app    *app.App
+	window fyne.Window
+	opened []string
+	wg     sync.WaitGroup
+
+	mu    sync.Mutex
+	queue []func()
+}
+
+func newBench(t *testing.T, variant, tongue string) *bench {
+	t.Helper()
+	fa := test.NewTempApp(t)
+	if err := language.Load(tongue); err != nil {
+		t.Fatal(err)
+	}
+	fa.Settings().SetTheme(theme.New(variant))
+	w := test.NewTempWindow(t, canvas.NewRectangle(color.Transparent))
+	w.SetPadded(false)
+	b := &bench{t: t, window: w, app: openApp(t)}
+	ctx, cancel := context.WithCancel(context.Background())
+	lay := layer.New(w.Canvas(), func(d time.Duration, f func()) func() {
+		timer := time.AfterFunc(d, func() { b.do(f) })
+		return func() { timer.Stop() }
+	})
+	b.Place = New(place.Deps{
+		App: b.app, Do: b.do, Layer: lay, Window: func() fyne.Window { return w },
+		Go: func(f func(context.Context)) {
+			b.wg.Go(func() { f(ctx) })
+		},
+		Open:     func(name, argument string) { b.opened = append(b.opened, name+"/"+argument) },
+		Showing:  func(string, string) {},
+		Shortcut: func(fyne.Shortcut) bool { return lay.Escape() },
+	})
+	w.SetContent(container.NewStack(b.Canvas(), lay.Object()))
+	w.Resize(fyne.NewSize(1032, 800))
+	b.Shown()
+	t.Cleanup(func() {
+		b.Place.Close()
+		lay.Close()
+		cancel()
+		b.wg.Wait()
+	})
+	return b
+}
+
+func openApp(t *testing.T) *app.App {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"demo": map[string]any{"command": exe, "env": map[string]string{asServer: "1"}, "sampling": true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "servers.json")
+	if err := os.WriteFile(file, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a, err := app.Open(context.Background(), app.Options{Data: filepath.Join(t.TempDir(), "data"), ServersFile: file, Hooks: app.Hooks{
+		StartDemoModel: func(ctx context.Context) (app.DemoModel, error) { return llmdemo.Serve(context.WithoutCancel(ctx)) },
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.UseSecretsMemory()
+	a.Start(context.Background())
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := a.Close(ctx); err != nil {
+			t.Errorf("closing: %v", err)
+		}
+	})
+	return a
+}
+
+func (b *bench) do(f func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.queue = append(b.queue, f)
+}
+
+// until runs the window's queue until something holds.
+func (b *bench) until(what string, holds func() bool) {
+	b.t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+		b.mu.Lock()
+		queue := b.queue
+		b.queue = nil
+		b.mu.Unlock()
+		for _, f := range queue {
+			f()
+		}
+		if holds() {
+			return
+		}
+		if time.Now().After(end) {
+			b.t.Fatalf("this did not come about: %s; rows: %s", what, b.rowKeys())
+		}
+	}
+}
+
+// settle runs the queue until nothing has come for a moment.
+func (b *bench) settle() {
+	quiet := time.Now()
+	b.until("quiet", func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if len(b.queue) > 0 {
+			quiet = time.Now()
+		}
+		return time.Since(quiet) > 120*time.Millisecond
+	})
+}
+
+func (b *bench) rowKeys() string {
+	var out []string
+	for _, r := range b.state.rows {
+		k := r.key[:strings.Index(r.key, ":")]
+		if r.call != nil {
+			k += "(" + r.call.State + " " + r.call.Outcome + ")"
+		}
+		out = append(out, k)
+	}
+	return strings.Join(out, " ")
+}
+
+// say types a message and sends it by Enter.
+func (b *bench) say(words string) {
+	b.focusComposer()
+	b.composer.entry.SetText(words)
+	b.composer.entry.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	b.composer.entry.KeyUp(&fyne.KeyEvent{Name: fyne.KeyReturn})
+}
+
+// item waits for something of a kind that waits for the person.
+func (b *bench) item(kind string) consent.Item {
+	b.t.Helper()
+	var found consent.Item
+	b.until(kind+" waits", func() bool {
+		for _, i := range b.app.Waiting().List() {
+			if i.Kind == kind {
+				found = i
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+func (b *bench) answer(kind string, a consent.Answer) {
+	b.t.Helper()
+	i := b.item(kind)
+	if err := b.app.Waiting().Answer(i.ID, i.Hash, a); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// picture writes what the window shows where STEWARD_PICTURES names a folder, for a person to look at.
+func (b *bench) picture(name string) {
+	b.t.Helper()
+	dir := os.Getenv("STEWARD_PICTURES")
+	if dir == "" {
+		return
+	}
+	f, err := os.Create(filepath.Join(dir, name+".png"))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer f.Close()
+	if err := png.Encode(f, b.window.Canvas().Capture()); err != nil {
+		b.t.Fatal(err)
+	}
+}

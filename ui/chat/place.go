@@ -1,0 +1,375 @@
+package chat
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/lang"
+
+	"steward/app"
+	"steward/app/consent"
+	"steward/app/event"
+	"steward/ui/code"
+	"steward/ui/language"
+	"steward/ui/list"
+	"steward/ui/place"
+)
+
+// pageOfMessages is how many messages are read at once; scrolling to the top reads as many more.
+const pageOfMessages = 60
+
+// Place is the chat. It shows one conversation at a time; the others go on unseen.
+type Place struct {
+	d     place.Deps
+	now   func() time.Time
+	pool  *code.Pool
+	unsub func()
+	shown bool
+
+	state    *presenter
+	loading  int // counts what was opened, so that an old reading is not shown
+	known    app.Conversation
+	settings app.ConversationSettings
+	more     bool // there are older messages than those shown
+	paging   bool
+	flushing bool
+
+	opened  map[string]bool      // rows that were unfolded
+	runs    map[string]time.Time // when calls were first seen to run
+	objects map[*column]string   // rows by their columns, for those that change their height by themselves
+	drafts  map[string]draft     // what was typed, by conversation
+	card    func(item consent.Item, resized func()) itemCard
+
+	frame    *frame
+	head     *head
+	list     *list.List
+	composer *composer
+	empty    *empty
+	fresh    *chip
+	offers   *offers
+	ticking  bool
+
+	// What a conversation without a name is to become; read in the background when it gets one.
+	wantTemporary atomic.Bool
+	wantSettings  atomic.Pointer[app.ConversationSettings]
+}
+
+// itemCard is the card of something that waits for the person.
+type itemCard interface {
+	fyne.CanvasObject
+	HeightFor(width float32) float32
+	Close()
+}
+
+// New makes the place; it shows a new conversation until Goto names another.
+func New(d place.Deps) *Place {
+	p := &Place{
+		d: d, now: time.Now, pool: code.NewPool(d.Do), state: newPresenter(), opened: map[string]bool{}, runs: map[string]time.Time{},
+		objects: map[*column]string{}, drafts: map[string]draft{},
+	}
+	p.card = p.pointer
+	p.offers = newOffers(p)
+	p.list = list.New(list.Source{
+		Len: func() int { return len(p.state.rows) }, Build: p.build, Update: p.update, Released: p.released,
+		Key: func(i int) string { return p.state.rows[i].key },
+	})
+	p.list.MaxWidth = columnWidth
+	p.list.OnBelow = func() { p.fresh.Show(); p.frame.Refresh() }
+	p.list.OnFollow = func(following bool) {
+		if following {
+			p.fresh.Hide()
+		}
+	}
+	p.list.OnVisible = func(first, _ int) {
+		if first < 3 {
+			p.earlier()
+		}
+	}
+	p.fresh = newChip(outlined, "chevron-down", lang.X("chat.new_text", "New text"), func() { p.list.SetFollow(true); p.list.ScrollToEnd() })
+	p.fresh.pill, p.fresh.small = true, true
+	p.fresh.Hide()
+	p.composer = newComposer(p)
+	p.head = newHead(p)
+	p.empty = newEmpty(p)
+	p.frame = newFrame(p)
+	p.unsub = d.App.Listen(p.told)
+	p.open("")
+	return p
+}
+
+// Canvas is the whole place.
+func (p *Place) Canvas() fyne.CanvasObject { return p.frame }
+
+// Goto opens a conversation; "" begins a new one.
+func (p *Place) Goto(argument string) {
+	if argument != p.state.conversation {
+		p.open(argument)
+	}
+}
+
+// Shown begins to draw, and puts the keyboard into the composer.
+func (p *Place) Shown() {
+	p.shown = true
+	p.list.Reset()
+	p.focusComposer()
+	p.tick()
+}
+
+// Hidden keeps what was typed.
+func (p *Place) Hidden() { p.shown = false; p.composer.closePopup() }
+
+// Close ends what the place holds.
+func (p *Place) Close() {
+	p.composer.closePopup()
+	unsub, pool := p.unsub, p.pool
+	go func() { // both wait for work that may itself want Fyne's goroutine
+		unsub()
+		pool.Close()
+	}()
+}
+
+func (p *Place) focusComposer() {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(p.composer.entry); c != nil {
+		c.Focus(p.composer.entry)
+	}
+}
+
+// open shows a conversation from the store.
+func (p *Place) open(id string) {
+	p.drafts[p.state.conversation] = p.composer.draft()
+	p.composer.restore(p.drafts[id])
+	p.loading++
+	p.state.load(id, nil, nil, false)
+	p.known, p.settings = app.Conversation{ID: id}, app.ConversationSettings{}
+	p.more, p.paging = false, false
+	p.wantTemporary.Store(false)
+	p.wantSettings.Store(nil)
+	p.fresh.Hide()
+	p.state.flush()
+	p.list.Reset()
+	p.list.SetFollow(true)
+	p.refreshAll()
+	p.read()
+}
+
+// read reads the whole conversation anew, and shows it where the person is.
+func (p *Place) read() {
+	id, turn := p.state.conversation, p.loading
+	p.readHead()
+	if id == "" {
+		return
+	}
+	limit := max(pageOfMessages, len(p.state.messages))
+	p.d.Go(func(ctx context.Context) {
+		messages, err := p.d.App.Messages(ctx, id, 0, limit)
+		if gone(ctx, err) {
+			return
+		}
+		p.d.Do(func() {
+			if turn != p.loading {
+				return
+			}
+			if err != nil {
+				p.fail(err)
+				return
+			}
+			working := p.isWorking(id)
+			p.state.load(id, messages, p.d.App.Waiting().List(), working)
+			p.more = len(messages) >= limit
+			p.soon()
+		})
+	})
+}
+
+func (p *Place) isWorking(id string) bool {
+	for _, w := range p.d.App.Working() {
+		if w == id {
+			return true
+		}
+	}
+	return false
+}
+
+// earlier reads a page of older messages.
+func (p *Place) earlier() {
+	if !p.more || p.paging {
+		return
+	}
+	p.paging = true
+	id, turn, before := p.state.conversation, p.loading, p.state.oldest()
+	p.d.Go(func(ctx context.Context) {
+		messages, err := p.d.App.Messages(ctx, id, before, pageOfMessages)
+		if gone(ctx, err) {
+			return
+		}
+		p.d.Do(func() {
+			if turn != p.loading {
+				return
+			}
+			p.paging = false
+			if err != nil {
+				p.fail(err)
+				return
+			}
+			p.more = len(messages) >= pageOfMessages
+			p.state.earlier(messages)
+			p.soon()
+		})
+	})
+}
+
+// told hands an event on to Fyne's goroutine. It runs on the bus's.
+func (p *Place) told(e event.Event) { p.d.Do(func() { p.apply(e) }) }
+
+func (p *Place) apply(e event.Event) {
+	w := p.state.apply(e)
+	switch e.(type) {
+	case event.ServersChanged, event.Server:
+		p.offers.stale()
+	}
+	if w.items {
+		p.state.waits(p.d.App.Waiting().List())
+	}
+	switch {
+	case w.all:
+		p.read()
+	case w.message != "":
+		p.readMessage(w.message)
+	}
+	if w.head && !w.all {
+		p.readHead()
+	}
+	p.soon()
+}
+
+func (p *Place) readMessage(id string) {
+	conversation, turn := p.state.conversation, p.loading
+	p.d.Go(func(ctx context.Context) {
+		m, err := p.d.App.Message(ctx, conversation, id)
+		if err != nil {
+			return // the answer of a tool, or one that is gone: the end of the turn reads everything
+		}
+		p.d.Do(func() {
+			if turn == p.loading && (m.Role == roleUser || m.Role == roleAssistant) {
+				p.state.store(m)
+				p.soon()
+			}
+		})
+	})
+}
+
+// soon draws what changed, once for all events that came together.
+func (p *Place) soon() {
+	if p.flushing {
+		return
+	}
+	p.flushing = true
+	p.d.Do(func() {
+		p.flushing = false
+		p.flush()
+	})
+}
+
+func (p *Place) flush() {
+	before := len(p.state.rows)
+	c := p.state.flush()
+	if c.reset {
+		p.list.Reset()
+	} else {
+		if c.added > 0 {
+			p.list.Inserted(c.from, c.added)
+		}
+		for _, i := range c.touched {
+			p.list.Changed(i)
+		}
+	}
+	if (before == 0) != (len(p.state.rows) == 0) {
+		p.refreshAll()
+	}
+	p.composer.working(p.state.working)
+	p.tick()
+}
+
+// changedRow draws a row again that changed by the person's doing.
+func (p *Place) changedRow(key string) {
+	for i, r := range p.state.rows {
+		if r.key == key {
+			p.list.Changed(i)
+			return
+		}
+	}
+}
+
+func (p *Place) rowResized(c *column) {
+	if key := p.objects[c]; key != "" {
+		p.changedRow(key)
+	}
+}
+
+func (p *Place) released(o fyne.CanvasObject) {
+	switch o := o.(type) {
+	case *answerRow:
+		delete(p.objects, o.column)
+	case *itemRow:
+		o.card.Close()
+	}
+}
+
+// tick counts the time of calls that run, twice a second, while some do and the place is seen.
+func (p *Place) tick() {
+	if p.ticking || !p.shown || len(p.state.runningCalls()) == 0 {
+		return
+	}
+	p.ticking = true
+	p.d.Go(func(ctx context.Context) {
+		t := time.NewTimer(500 * time.Millisecond)
+		defer t.Stop()
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		p.d.Do(func() {
+			p.ticking = false
+			for _, i := range p.state.runningCalls() {
+				p.list.Touch(i, func(o fyne.CanvasObject) {
+					if t, ok := o.(*toolCard); ok {
+						t.tick()
+					}
+				})
+			}
+			p.tick()
+		})
+	})
+}
+
+// fail tells the person of an error.
+func (p *Place) fail(err error) {
+	if err != nil {
+		p.d.Layer.Toast(language.Message(err))
+	}
+}
+
+// background runs work, tells of its error, and runs then on Fyne's goroutine where it succeeded.
+func (p *Place) background(work func(ctx context.Context) error, then func()) {
+	p.d.Go(func(ctx context.Context) {
+		err := work(ctx)
+		if gone(ctx, err) {
+			return
+		}
+		p.d.Do(func() {
+			if err != nil {
+				p.fail(err)
+			} else if then != nil {
+				then()
+			}
+		})
+	})
+}
+
+func (p *Place) refreshAll() {
+	p.frame.Refresh()
+	p.head.Refresh()
+}

@@ -1,0 +1,420 @@
+package chat
+
+import (
+	"slices"
+	"strings"
+
+	"steward/app"
+	"steward/app/consent"
+	"steward/app/event"
+)
+
+// States of a message, in the words of app.ChatMessage.
+const (
+	stateComplete    = "complete"
+	stateStreaming   = "streaming"
+	stateInterrupted = "interrupted"
+	stateStopped     = "stopped"
+	stateFailed      = "failed"
+)
+
+// States of a call, in the words of app.CallState.
+const (
+	callWaiting = "waiting"
+	callRunning = "running"
+	callDone    = "done"
+)
+
+const (
+	roleUser      = "user"
+	roleAssistant = "assistant"
+)
+
+// rowKind says what a row of the conversation shows.
+type rowKind uint8
+
+const (
+	rowUser      rowKind = iota // what the person said
+	rowReasoning                // the model's thoughts, folded
+	rowAnswer                   // the model's words
+	rowCall                     // one tool call
+	rowItem                     // something that waits for the person
+	rowEnding                   // an answer that did not come to its end, and why
+	rowActions                  // what can be done with the last answer
+	rowThinking                 // the model has said nothing yet
+	rowNotice                   // something to know
+)
+
+// row is one line of the conversation.
+type row struct {
+	kind    rowKind
+	key     string // lasting, unique in the conversation
+	message *message
+	call    *app.CallState
+	item    *consent.Item
+	text    string // of a notice; safe to show
+}
+
+// message is a message with the pieces that arrived since it was read.
+type message struct {
+	app.ChatMessage
+	text, reasoning strings.Builder // what streams; Text and Reasoning stay as they were read
+}
+
+func (m *message) words() string    { return m.Text + m.text.String() }
+func (m *message) thoughts() string { return m.Reasoning + m.reasoning.String() }
+func (m *message) streaming() bool  { return m.State == stateStreaming }
+
+// presenter works out what a conversation shows. It is plain data: one goroutine at a time.
+type presenter struct {
+	conversation string
+	working      bool
+	messages     []*message
+	items        []consent.Item
+	notices      []row
+
+	rows    []row
+	touched map[string]bool // keys of rows that show something else now
+	moved   bool            // rows may have come or gone
+	current *message        // what streams
+}
+
+// changes are what one round did to the rows.
+type changes struct {
+	reset   bool  // rows came or went somewhere before the end
+	from    int   // where rows were put at the end, when added > 0
+	added   int   // how many
+	touched []int // rows that show something else, in the new numbering
+}
+
+func newPresenter() *presenter { return &presenter{touched: map[string]bool{}} }
+
+// load shows a conversation as it was read.
+func (p *presenter) load(conversation string, messages []app.ChatMessage, items []consent.Item, working bool) {
+	*p = presenter{conversation: conversation, working: working, rows: p.rows, notices: p.noticesOf(conversation), touched: map[string]bool{}, moved: true}
+	for _, m := range messages {
+		p.store(m)
+	}
+	p.waits(items)
+}
+
+// noticesOf keeps what was told of the conversation that is shown already.
+func (p *presenter) noticesOf(conversation string) []row {
+	if conversation == p.conversation {
+		return p.notices
+	}
+	return nil
+}
+
+// earlier puts older messages before those that are there.
+func (p *presenter) earlier(messages []app.ChatMessage) {
+	older := make([]*message, 0, len(messages))
+	for _, m := range messages {
+		if p.find(m.ID) == nil {
+			older = append(older, &message{ChatMessage: m})
+		}
+	}
+	p.messages = append(older, p.messages...)
+	p.moved = true
+}
+
+// oldest is the Seq to page by; 0 where nothing is shown.
+func (p *presenter) oldest() int64 {
+	if len(p.messages) == 0 {
+		return 0
+	}
+	return p.messages[0].Seq
+}
+
+// waits says what waits for the person in the conversation now.
+func (p *presenter) waits(items []consent.Item) {
+	p.items = slices.DeleteFunc(slices.Clone(items), func(i consent.Item) bool {
+		return i.Conversation != p.conversation || p.conversation == ""
+	})
+	p.moved = true
+}
+
+// store shows a message as it is stored now. While the message still streams, pieces that came since stay.
+func (p *presenter) store(m app.ChatMessage) {
+	at := p.find(m.ID)
+	if at == nil {
+		at = &message{}
+		i := len(p.messages)
+		for i > 0 && m.Seq != 0 && p.messages[i-1].Seq > m.Seq {
+			i--
+		}
+		p.messages = slices.Insert(p.messages, i, at)
+	}
+	if m.State != stateStreaming || len(m.Text) >= len(at.words()) {
+		at.text.Reset()
+		at.reasoning.Reset()
+	} else if at.ID != "" { // the stored state lags behind what was heard
+		m.Text, m.Reasoning = at.Text, at.Reasoning
+	}
+	for i := range m.Calls { // what was heard of a call is newer than a reading that has no outcome
+		if old := at.call(m.Calls[i].ID); old != nil && m.Calls[i].State != callDone && later(old.State, m.Calls[i].State) {
+			m.Calls[i] = *old
+		}
+	}
+	for _, c := range at.Calls {
+		if !slices.ContainsFunc(m.Calls, func(n app.CallState) bool { return n.ID == c.ID }) && m.State == stateStreaming {
+			m.Calls = append(m.Calls, c)
+		}
+	}
+	at.ChatMessage = m
+	if m.State == stateStreaming {
+		p.current = at
+	} else if p.current == at {
+		p.current = nil
+	}
+	p.touchMessage(at)
+	p.moved = true
+}
+
+func later(a, b string) bool {
+	order := []string{callWaiting, callRunning, callDone}
+	return slices.Index(order, a) > slices.Index(order, b)
+}
+
+func (m *message) call(id string) *app.CallState {
+	for i := range m.Calls {
+		if m.Calls[i].ID == id {
+			return &m.Calls[i]
+		}
+	}
+	return nil
+}
+
+func (p *presenter) find(id string) *message {
+	for _, m := range p.messages {
+		if m.ID == id {
+			return m
+		}
+	}
+	return nil
+}
+
+// want is what must be read anew after an event.
+type want struct {
+	message string // a message by its id
+	all     bool   // everything
+	items   bool   // what waits
+	head    bool   // title, settings, tools
+}
+
+// apply takes an event of the program. What it cannot know from the event alone it asks for.
+func (p *presenter) apply(e event.Event) want {
+	switch e := e.(type) {
+	case event.Progress: // a call may be known by its id alone
+		if e.Conversation == "" || e.Conversation == p.conversation {
+			p.onCall(e.Call, func(c *app.CallState) { c.Progress = &e })
+		}
+		return want{}
+	case event.ServersChanged, event.Server, event.SettingsChanged:
+		return want{head: true}
+	}
+	if p.conversation == "" || conversationOf(e) != p.conversation {
+		return want{}
+	}
+	switch e := e.(type) {
+	case event.TurnStart:
+		p.working, p.moved = true, true
+		p.notices = nil
+	case event.Turn:
+		return p.ended(e)
+	case event.MessageStarted:
+		p.started(e)
+	case event.Text:
+		p.streamTo().text.WriteString(e.Text)
+		p.streamed(rowAnswer)
+	case event.Reasoning:
+		p.streamTo().reasoning.WriteString(e.Text)
+		p.streamed(rowReasoning)
+	case event.MessageStored:
+		return want{message: e.ID}
+	case event.Call:
+		p.called(e)
+	case event.Decision:
+		p.onCall(e.Call, func(c *app.CallState) {
+			c.Decision, c.By, c.Reason = e.Decision, e.By, e.Reason
+			c.State = callDone
+			if e.Decision == consent.Allowed {
+				c.State = callRunning
+			}
+		})
+	case event.Result:
+		p.onCall(e.Call, func(c *app.CallState) { settle(c, e) })
+	case event.Waiting, event.WaitingGone:
+		return want{items: true}
+	case event.Notice:
+		p.notices = append(p.notices, row{kind: rowNotice, key: "notice:" + e.Kind + ":" + e.Server, text: e.Message})
+		p.notices = compact(p.notices)
+		p.moved = true
+	case event.ConversationChanged:
+		return want{head: true, all: e.What == "branch" || e.What == "restored"}
+	}
+	return want{}
+}
+
+// compact keeps the last notice of each kind.
+func compact(notices []row) []row {
+	var out []row
+	for i, n := range notices {
+		if !slices.ContainsFunc(notices[i+1:], func(o row) bool { return o.key == n.key }) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func settle(c *app.CallState, e event.Result) {
+	c.State, c.Outcome, c.Effect, c.Seconds = callDone, e.Outcome, e.Effect, e.Seconds
+	c.Content, c.Structured, c.Progress = e.Content, e.Structured, nil
+	if e.Reason != "" {
+		c.Reason = e.Reason
+	}
+	if e.Record != 0 {
+		c.Record = e.Record
+	}
+}
+
+func conversationOf(e event.Event) string {
+	switch e := e.(type) {
+	case event.TurnStart:
+		return e.Conversation
+	case event.Turn:
+		return e.Conversation
+	case event.MessageStarted:
+		return e.Conversation
+	case event.Text:
+		return e.Conversation
+	case event.Reasoning:
+		return e.Conversation
+	case event.MessageStored:
+		return e.Conversation
+	case event.Call:
+		return e.Conversation
+	case event.Decision:
+		return e.Conversation
+	case event.Result:
+		return e.Conversation
+	case event.Waiting:
+		return e.Conversation
+	case event.WaitingGone:
+		return e.Conversation
+	case event.Notice:
+		return e.Conversation
+	case event.ConversationChanged:
+		return e.Conversation
+	}
+	return ""
+}
+
+// started begins an answer.
+func (p *presenter) started(e event.MessageStarted) {
+	p.working = true
+	if m := p.find(e.ID); m != nil {
+		if m.streaming() {
+			p.current = m
+		}
+		return
+	}
+	p.endCurrent(stateComplete)
+	p.current = &message{ChatMessage: app.ChatMessage{ID: e.ID, Role: roleAssistant, State: stateStreaming, Model: e.Model}}
+	p.messages = append(p.messages, p.current)
+	p.moved = true
+}
+
+// streamTo is the answer that pieces belong to; one without a name where none was announced.
+func (p *presenter) streamTo() *message {
+	if p.current == nil {
+		p.started(event.MessageStarted{Conversation: p.conversation, ID: "live"})
+	}
+	if p.current == nil { // it is named already and complete: a piece that came late
+		p.current = &message{}
+	}
+	return p.current
+}
+
+func (p *presenter) streamed(kind rowKind) {
+	key := keyOf(kind, p.current.ID)
+	p.touched[key] = true
+	if !slices.ContainsFunc(p.rows, func(r row) bool { return r.key == key }) {
+		p.moved = true
+	}
+}
+
+func (p *presenter) endCurrent(state string) {
+	if p.current == nil {
+		return
+	}
+	p.current.State = state
+	p.touchMessage(p.current)
+	p.current, p.moved = nil, true
+}
+
+// ended closes the turn. What it left behind is read anew, since only the store knows its last state.
+func (p *presenter) ended(e event.Turn) want {
+	p.working, p.moved = false, true
+	state := e.State
+	if state == "finished" {
+		state = stateComplete
+	}
+	last := p.current
+	p.endCurrent(state)
+	if last == nil && state != stateComplete {
+		if n := len(p.messages); n > 0 && p.messages[n-1].Role == roleAssistant {
+			last = p.messages[n-1]
+			last.State = state
+		} else {
+			last = &message{ChatMessage: app.ChatMessage{ID: "ended", Role: roleAssistant, State: state}}
+			p.messages = append(p.messages, last)
+		}
+	}
+	if last != nil && e.Error != "" {
+		last.Error = e.Error
+	}
+	return want{all: true, items: true, head: true}
+}
+
+// called shows a proposed call under the answer that proposed it.
+func (p *presenter) called(e event.Call) {
+	if p.onCall(e.ID, func(c *app.CallState) { c.Record = e.Record }) {
+		return
+	}
+	m := p.current
+	if m == nil {
+		for i := len(p.messages) - 1; i >= 0 && m == nil; i-- {
+			if p.messages[i].Role == roleAssistant {
+				m = p.messages[i]
+			}
+		}
+	}
+	if m == nil {
+		m = p.streamTo()
+	}
+	m.Calls = append(m.Calls, app.CallState{ID: e.ID, Record: e.Record, Server: e.Server, Tool: e.Tool, Arguments: e.Arguments, State: callWaiting})
+	p.moved = true
+}
+
+// onCall changes a call that is shown.
+func (p *presenter) onCall(id string, change func(*app.CallState)) bool {
+	for i := len(p.messages) - 1; i >= 0; i-- {
+		if c := p.messages[i].call(id); c != nil {
+			change(c)
+			p.touched[keyOf(rowCall, id)] = true
+			p.moved = true
+			return true
+		}
+	}
+	return false
+}
+
+func (p *presenter) touchMessage(m *message) {
+	for _, k := range []rowKind{rowUser, rowReasoning, rowAnswer, rowEnding, rowActions} {
+		p.touched[keyOf(k, m.ID)] = true
+	}
+	for _, c := range m.Calls {
+		p.touched[keyOf(rowCall, c.ID)] = true
+	}
+}

@@ -1,0 +1,229 @@
+package waiting
+
+import (
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/lang"
+
+	"steward/app/consent"
+	"steward/app/opener"
+	"steward/ui/form"
+	"steward/ui/text"
+	"steward/ui/theme"
+)
+
+// modeURL is the mode of a question that asks for an address to be opened.
+const modeURL = "url"
+
+// formBody is a server's question: a form, or an address to open.
+type formBody struct {
+	c       *Card
+	form    *form.Form // nil for an address
+	problem error      // the question cannot be shown
+	filled  *text.Label
+	note    *noteRow
+
+	accept, decline, cancel *button
+}
+
+// formDraft is what a person has typed into a form so far. It may hold secrets.
+type formDraft struct {
+	state form.State
+	note  string
+}
+
+func newFormBody(c *Card) *formBody {
+	b := &formBody{c: c}
+	e := c.item.Elicitation
+	accept := lang.X("elicitation.accept", "Accept")
+	if e.Mode == modeURL {
+		accept = lang.X("elicitation.open", "Open this address")
+		_, b.problem = opener.Check(e.URL)
+	} else {
+		b.buildForm()
+	}
+	b.accept = newButton(c, strong, accept, keyHint(), b.submit)
+	b.decline = newButton(c, refusing, lang.X("elicitation.decline", "Decline"), "", func() { c.answer(consent.Answer{Action: consent.Decline}) })
+	b.cancel = newButton(c, plain, lang.X("elicitation.cancel", "Cancel"), "Esc", b.escape)
+	b.note = newNoteRow(c, lang.X("elicitation.decline_note", "Decline with a note…"), lang.X("elicitation.note_hint", "A note for the record; it is not sent."),
+		lang.X("elicitation.decline", "Decline"), func(note string) {
+			c.answer(consent.Answer{Action: consent.Decline, Reason: strings.TrimSpace(note)})
+		})
+	if d := b.draft(); d != nil {
+		b.note.entry.SetText(d.note)
+	}
+	b.note.entry.OnChanged = func(string) { b.keep() }
+	b.filled = c.caption("", theme.Waiting)
+	return b
+}
+
+func (b *formBody) buildForm() {
+	c := b.c
+	fields, err := questions(c.item)
+	if err != nil {
+		b.problem = err
+		return
+	}
+	b.form = form.New(fields, c.formText)
+	if d := b.draft(); d != nil {
+		b.form.Restore(d.state)
+	}
+	b.form.OnChange = func() { b.keep(); c.update() }
+	b.form.OnResize = c.resized
+	b.form.OnShortcut = c.own
+}
+
+// draft is what was typed into this question before, on this card or another.
+func (b *formBody) draft() *formDraft {
+	d, _ := b.c.d.Drafts[b.c.item.ID].(*formDraft)
+	return d
+}
+
+func (b *formBody) keep() {
+	if b.c.d.Drafts == nil || b.note == nil {
+		return
+	}
+	d := &formDraft{note: b.note.entry.Text}
+	if b.form != nil {
+		d.state = b.form.State()
+	}
+	b.c.d.Drafts[b.c.item.ID] = d
+}
+
+// formText draws what a server wrote into its form.
+func (c *Card) formText(s string, role form.Role) fyne.CanvasObject {
+	switch role {
+	case form.Title:
+		l := text.NewLabel("", text.Run{}, text.Wrap)
+		l.SetText(s, text.Run{Bold: true})
+		return l
+	case form.Help:
+		return c.caption(s, theme.Dim)
+	case form.Complaint:
+		return c.caption("✕ "+s, theme.Refusal)
+	case form.Warning:
+		return c.caption("◆ "+s, theme.Waiting)
+	}
+	return text.NewLabel(s, text.Run{}, text.Wrap)
+}
+
+func (b *formBody) title() []text.Run {
+	words := lang.X("elicitation.asks", "asks you")
+	if b.c.item.Elicitation.Mode == modeURL {
+		words = lang.X("elicitation.asks_open", "asks you to open an address")
+	}
+	return []text.Run{{Text: b.c.item.Presentation.Server, Bold: true}, {Text: "  " + words}}
+}
+
+func (b *formBody) rows() []fyne.CanvasObject {
+	c, p := b.c, b.c.item.Presentation
+	var out []fyne.CanvasObject
+	if p.Tool != "" {
+		out = append(out, c.caption(lang.X("elicitation.during", "while running {{.tool}}", map[string]any{"tool": p.Tool}), theme.Dim))
+	}
+	message := c.view()
+	message.SetText(p.Message, text.Run{})
+	out = append(out, newBox(theme.Ground, message))
+	if w := c.warnings(p.Warnings); w != nil {
+		out = append(out, w)
+	}
+	switch {
+	case b.problem != nil:
+		v := c.view()
+		v.SetText(said(b.problem), text.Run{Color: theme.Refusal})
+		out = append(out, newBox(theme.RefusalTint, v))
+	case b.form != nil:
+		out = append(out, b.form)
+	default:
+		out = append(out, newBox(theme.CodeGround, b.address()), c.caption(lang.X("elicitation.open_means", "It is opened in your browser, once, when you choose so. Nothing was opened yet."), theme.Dim))
+	}
+	return append(out, b.filled, b.note.row)
+}
+
+// address is the whole address, its host emphasised, above all the part of it that somebody registered.
+func (b *formBody) address() fyne.CanvasObject {
+	v := b.c.view()
+	shown, err := opener.Check(b.c.item.Elicitation.URL)
+	if err != nil {
+		v.SetText(said(err), text.Run{Color: theme.Refusal})
+		return v
+	}
+	dim := text.Run{Mono: true, Color: theme.Dim}
+	with := func(r text.Run, s string) text.Run { r.Text = s; return r }
+	before, after, ok := cutHost(shown.URL, shown.Host)
+	if !ok { // an address that spells its host in another way: all of it equally
+		v.SetRuns(with(text.Run{Mono: true}, shown.URL))
+		return v
+	}
+	sub := strings.TrimSuffix(shown.Host, shown.Domain)
+	v.SetRuns(with(dim, before), with(text.Run{Mono: true}, sub),
+		text.Run{Text: shown.Domain, Mono: true, Bold: true, Color: theme.Accent, Underline: true}, with(dim, after))
+	return v
+}
+
+// cutHost parts an address before and after its host (RFC 3986, section 3).
+func cutHost(url, host string) (before, after string, ok bool) {
+	scheme := strings.Index(url, "://")
+	if scheme < 0 {
+		return "", "", false
+	}
+	at := scheme + len("://")
+	if strings.HasPrefix(url[at:], "[") { // of an IPv6 address
+		at++
+	}
+	if !strings.HasPrefix(strings.ToLower(url[at:]), host) {
+		return "", "", false
+	}
+	return url[:at], url[at+len(host):], true
+}
+
+func (b *formBody) buttons() (left, right []fyne.CanvasObject) {
+	return []fyne.CanvasObject{b.cancel, b.decline, b.note.open}, []fyne.CanvasObject{b.accept}
+}
+
+func (b *formBody) first() *button { return b.cancel }
+
+func (b *formBody) escape() { b.c.answer(consent.Answer{Action: consent.Cancel}) }
+
+func (b *formBody) submit() {
+	if !b.c.ready() || b.problem != nil {
+		b.c.update()
+		return
+	}
+	a := consent.Answer{Action: consent.Accept}
+	if b.form != nil {
+		if !b.form.Check() {
+			b.c.resized()
+			return
+		}
+		var err error
+		if a.Content, err = content(b.c.item, b.form.Values()); err != nil {
+			b.c.complain(err)
+			return
+		}
+	}
+	b.c.answer(a)
+}
+
+func (b *formBody) update(now bool) {
+	words, invalid := "", false
+	if b.form != nil {
+		if n := len(b.form.Problems()); n > 0 {
+			invalid = true
+			words = lang.X("elicitation.missing", "Answers missing or to be mended: {{.count}}", map[string]any{"count": n})
+		}
+	}
+	b.accept.set(!now || b.problem != nil || invalid, false)
+	b.cancel.set(b.c.busy, false)
+	b.decline.set(b.c.busy, false)
+	if shows := words != ""; shows != b.filled.Visible() {
+		if shows {
+			b.filled.Show()
+		} else {
+			b.filled.Hide()
+		}
+		defer b.c.resized()
+	}
+	b.filled.SetText(words, text.Run{Color: theme.Waiting})
+}

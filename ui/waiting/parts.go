@@ -1,0 +1,157 @@
+package waiting
+
+import (
+	"errors"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/lang"
+
+	"steward/ui/form"
+	"steward/ui/text"
+	"steward/ui/theme"
+)
+
+// resized lays the card out anew and tells the list around it.
+func (c *Card) resized() {
+	c.Refresh()
+	if c.d.Resized != nil && !c.closed {
+		c.d.Resized(c)
+	}
+}
+
+// caption is a small sentence.
+func (c *Card) caption(words string, colour fyne.ThemeColorName) *text.Label {
+	l := text.NewLabel(words, text.Run{Color: colour}, text.Wrap)
+	l.SetTextSize(theme.CaptionSize)
+	return l
+}
+
+// quote is a server's own sentence, shown as such.
+func (c *Card) quote(s string) fyne.CanvasObject {
+	if len(s) > paneFrom {
+		return c.pane(s)
+	}
+	v := c.view()
+	v.SetText("“"+s+"”", text.Run{Color: theme.Dim})
+	return v
+}
+
+// mono is a revealed text, complete, that wraps.
+func (c *Card) mono(s string) *text.View {
+	v := c.view()
+	v.SetBlocks([]*text.Block{{Runs: marked(s, text.Run{Mono: true}), Size: theme.MonoSize}})
+	return v
+}
+
+// text is a revealed text, in a frame of its own where it is long.
+func (c *Card) text(s string) fyne.CanvasObject {
+	if len(s) > paneFrom {
+		return c.pane(s)
+	}
+	return c.mono(s)
+}
+
+// pane shows a text of any length, complete.
+func (c *Card) pane(s string) fyne.CanvasObject {
+	p := text.NewPane(words())
+	p.View().OnKey = c.key
+	p.View().OnShortcut = c.shortcut
+	p.SetBlocks([]*text.Block{{Runs: marked(s, text.Run{Mono: true}), Size: theme.MonoSize, Code: true, NoWrap: false}})
+	p.SetLeast(fyne.NewSize(leastWidth/2, paneHeight))
+	return p
+}
+
+// claims are what a server says of itself, each worded as a claim.
+func (c *Card) claims(claims []string) fyne.CanvasObject {
+	out := newColumn(theme.Step/2, c.caption(lang.X("approval.server_says", "server says:"), theme.Dim))
+	for _, s := range claims {
+		out.objects = append(out.objects, c.caption("• "+s, theme.Dim))
+	}
+	return out
+}
+
+// warnings are in amber, with a mark.
+func (c *Card) warnings(list []string) fyne.CanvasObject {
+	if len(list) == 0 {
+		return nil
+	}
+	var rows []fyne.CanvasObject
+	for _, s := range list {
+		v := c.view()
+		v.SetRuns(append([]text.Run{{Text: "◆ ", Color: theme.Waiting}}, marked(s, text.Run{Color: theme.Waiting})...)...)
+		rows = append(rows, v)
+	}
+	return newBox(theme.WaitingTint, rows...)
+}
+
+// entry makes an input part of the card: Escape leads to the harmless answer, shortcuts go the card's way.
+func (c *Card) entry(e *form.Entry) *form.Entry {
+	e.OnKey = func(ev *fyne.KeyEvent) bool {
+		if ev.Name == fyne.KeyEscape {
+			c.Enter()
+			return true
+		}
+		return false
+	}
+	e.OnShortcut = c.own
+	e.OnBigPaste = func(string) {
+		c.complain(errors.New(lang.X("waiting.big_paste", "That is too much to paste here.")))
+	}
+	return e
+}
+
+// newFlowOf stands objects close to each other.
+func newFlowOf(objects []fyne.CanvasObject) *joined {
+	j := &joined{}
+	j.left = objects
+	j.gap = 0
+	j.ExtendBaseWidget(j)
+	return j
+}
+
+// joined is a flow that is as wide as what it holds, so that it can stand in another flow.
+type joined struct{ flow }
+
+// CreateRenderer is Fyne's.
+func (j *joined) CreateRenderer() fyne.WidgetRenderer {
+	return &joinedRenderer{flowRenderer{&j.flow}}
+}
+
+type joinedRenderer struct{ flowRenderer }
+
+func (r *joinedRenderer) MinSize() fyne.Size {
+	var s fyne.Size
+	for _, o := range r.f.left {
+		m := o.MinSize()
+		s.Width += m.Width
+		s.Height = max(s.Height, m.Height)
+	}
+	return s
+}
+
+// noteRow is a button that opens an input for a reason or note, and the answer that goes with it.
+type noteRow struct {
+	open  *button
+	row   *column
+	entry *form.Entry
+}
+
+func newNoteRow(c *Card, caption, hint, send string, answer func(note string)) *noteRow {
+	n := &noteRow{entry: c.entry(form.NewEntry())}
+	n.entry.SetPlaceHolder(hint)
+	n.entry.OnSubmit = func(s string) { answer(s) }
+	done := newButton(c, refusing, send, "↵", func() { answer(n.entry.Text) })
+	n.row = newColumn(1.5*theme.Step, n.entry, newFlow(0, nil, []fyne.CanvasObject{done}))
+	n.row.Hide()
+	n.open = newButton(c, plain, caption, "", func() {
+		if n.row.Visible() {
+			n.row.Hide()
+			c.resized()
+			return
+		}
+		n.row.Show()
+		c.resized()
+		c.d.focus(n.entry)
+	})
+	return n
+}
