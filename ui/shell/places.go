@@ -1,7 +1,9 @@
 package shell
 
 import (
+	"steward/ui/chat"
 	"steward/ui/place"
+	"steward/ui/waiting"
 )
 
 // maker is a place that this build has. Its row in the side bar stands where it stands in makers.
@@ -14,7 +16,10 @@ type maker struct {
 
 // makers are the places in the order of the side bar. The chat has no row of its own: the conversations are its rows.
 func makers() []maker {
-	return []maker{}
+	return []maker{
+		{place.Chat, "chat", "shell.new_chat", func(d place.Deps) place.Place { return chat.New(d) }},
+		{place.Waiting, "clock", "shell.waiting", func(d place.Deps) place.Place { return waiting.New(d) }},
+	}
 }
 
 func (s *Shell) maker(name string) (maker, bool) {
