@@ -132,6 +132,7 @@ func newBench(t *testing.T, variant, tongue string, was memory) *bench {
 		}})
 	}
 	b.assemble(b.source, was)
+	b.start(was.place)
 	t.Cleanup(func() {
 		b.stop()
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

@@ -157,7 +157,10 @@ func show(look appearance, program *opening, errOut io.Writer) (err error) {
 			return
 		}
 		s = newShell(fa, fa.NewWindow(lang.X("common.app", "Steward")), errOut)
-		fa.Lifecycle().SetOnStarted(func() { started = true })
+		fa.Lifecycle().SetOnStarted(func() {
+			started = true
+			s.began()
+		})
 		s.begin(program)
 		defer s.listenToSystem()()
 		s.window.ShowAndRun()

@@ -58,6 +58,9 @@ type Shell struct {
 	unsaved map[string]string                                  // choices still to be stored
 	saving  bool
 
+	running bool   // the toolkit runs
+	first   func() // what is done when it begins to
+
 	failed   error       // what kept the program from being opened
 	quitting atomic.Bool // the toolkit is ending, whoever asked for it
 	leaving  sync.Once
