@@ -123,6 +123,7 @@ func newBench(t *testing.T, variant, tongue string, was memory) *bench {
 		b.kept[key] = value
 		return nil
 	}
+	b.makers = nil
 	for _, name := range []string{place.Chat, place.Waiting, place.Servers, place.Audit, place.Settings} {
 		icon := map[string]string{place.Chat: "chat", place.Waiting: "clock", place.Servers: "servers", place.Audit: "audit", place.Settings: "settings"}[name]
 		b.makers = append(b.makers, maker{name: name, icon: icon, titleKey: "shell." + name, make: func(place.Deps) place.Place {
