@@ -28,7 +28,7 @@ func newActionsRow(p *Place, r row) *actionsRow {
 	again := act("retry", lang.X("chat.regenerate", "Regenerate"), p.regenerate)
 	var more *chip
 	more = newChip(quiet, "more", "", func() { p.messageMenu(id, more) })
-	a.column = newColumn(0, pad{bottom: rowGap}, newLine(0, []fyne.CanvasObject{a.versions, copied, again, more}, nil))
+	a.column = newColumn(0, pad{bottom: rowGap, left: -2.5 * theme.Step}, newLine(0, []fyne.CanvasObject{a.versions, copied, again, more}, nil))
 	a.show(r)
 	return a
 }

@@ -249,8 +249,6 @@ func (c *composer) submit() {
 func (c *composer) working(on bool) {
 	if c.busy != on {
 		c.busy = on
-		c.paint()
-		c.send.Refresh()
 		c.Refresh()
 	}
 }
@@ -308,6 +306,7 @@ func (r *composerRenderer) MinSize() fyne.Size { return fyne.NewSize(200, 90) }
 
 func (r *composerRenderer) Refresh() {
 	r.c.paint()
+	r.c.send.Refresh()
 	r.Layout(r.c.Size())
 	canvas.Refresh(r.c)
 }

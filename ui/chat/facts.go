@@ -96,3 +96,12 @@ func size(n int64) string {
 	}
 	return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + " MB"
 }
+
+// revealLines is clean.Reveal for a text of several lines, whose line ends stay line ends.
+func revealLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = clean.Reveal(l)
+	}
+	return strings.Join(lines, "\n")
+}

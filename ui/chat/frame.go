@@ -13,6 +13,7 @@ import (
 const (
 	headHeight    float32 = 52
 	composerWidth float32 = 760
+	barWidth      float32 = 10 // of the list's scroll bar, beside which its rows stand in the middle
 )
 
 // frame puts the parts of the place where they belong.
@@ -62,7 +63,7 @@ func (r *frameRenderer) Layout(s fyne.Size) {
 	w := min(composerWidth, s.Width-2*margin)
 	h := min(p.composer.HeightFor(w), s.Height*0.6)
 	top := s.Height - h - margin
-	p.composer.Move(fyne.NewPos((s.Width-w)/2, top))
+	p.composer.Move(fyne.NewPos((s.Width-w-barWidth)/2, top))
 	p.composer.Resize(fyne.NewSize(w, h))
 	side := float32(0)
 	if s.Width < columnWidth+2*margin {
@@ -75,7 +76,7 @@ func (r *frameRenderer) Layout(s fyne.Size) {
 	p.list.Move(fyne.NewPos(side, y))
 	p.list.Resize(body)
 	p.empty.Move(fyne.NewPos(side, y))
-	p.empty.Resize(body)
+	p.empty.Resize(body.SubtractWidthHeight(barWidth, 0))
 	z := p.fresh.MinSize()
 	p.fresh.Move(fyne.NewPos((s.Width-z.Width)/2, top-z.Height-3*theme.Step))
 	p.fresh.Resize(z)

@@ -135,15 +135,30 @@ func (h *head) show(f headFacts) {
 	h.facts = f
 	h.demo.Hidden = !f.demo
 	_, model := f.model()
-	if model == "" {
+	switch {
+	case model == "" && f.demo:
+		model = lang.X("chat.demo_model", "Demo model")
+	case model == "":
 		model = lang.X("chat.no_model", "No model")
 	}
 	h.model.words = clean.Line(model, 60)
 	n, servers, tokens := f.toolSum()
-	h.tools.words = lang.X("chat.tools_sum", "{{.tools}} tools · {{.servers}} servers · {{.tokens}} tok", map[string]any{"tools": n, "servers": servers, "tokens": count(tokens)})
+	h.tools.words = toolWords(n, servers, tokens)
 	h.context.Hidden = f.messages == 0
 	h.context.words = lang.X("chat.context", "Context {{.tokens}} tok", map[string]any{"tokens": count(f.messages)})
 	h.Refresh()
+}
+
+// toolWords sums up what the model is offered.
+func toolWords(tools, servers, tokens int) string {
+	data := map[string]any{"tools": tools, "servers": servers, "tokens": count(tokens)}
+	switch {
+	case tools == 0:
+		return lang.X("chat.tools_none", "No tools")
+	case servers == 1:
+		return lang.X("chat.tools_one", "{{.tools}} tools · 1 server · {{.tokens}} tok", data)
+	}
+	return lang.X("chat.tools_sum", "{{.tools}} tools · {{.servers}} servers · {{.tokens}} tok", data)
 }
 
 func (h *head) rename() {

@@ -15,6 +15,7 @@ import (
 	"steward/ui/language"
 	"steward/ui/list"
 	"steward/ui/place"
+	"steward/ui/waiting"
 )
 
 // pageOfMessages is how many messages are read at once; scrolling to the top reads as many more.
@@ -50,6 +51,8 @@ type Place struct {
 	fresh    *chip
 	offers   *offers
 	ticking  bool
+	awaiting bool // the head is read again soon
+	asked    int  // how often it was, for this conversation
 
 	// What a conversation without a name is to become; read in the background when it gets one.
 	wantTemporary atomic.Bool
@@ -69,7 +72,9 @@ func New(d place.Deps) *Place {
 		d: d, now: time.Now, pool: code.NewPool(d.Do), state: newPresenter(), opened: map[string]bool{}, runs: map[string]time.Time{},
 		objects: map[*column]string{}, drafts: map[string]draft{},
 	}
-	p.card = p.pointer
+	p.card = func(item consent.Item, resized func()) itemCard {
+		return waiting.NewCard(item, waiting.Deps{Deps: d, Resized: func(*waiting.Card) { resized() }})
+	}
 	p.offers = newOffers(p)
 	p.list = list.New(list.Source{
 		Len: func() int { return len(p.state.rows) }, Build: p.build, Update: p.update, Released: p.released,
@@ -143,7 +148,7 @@ func (p *Place) open(id string) {
 	p.loading++
 	p.state.load(id, nil, nil, false)
 	p.known, p.settings = app.Conversation{ID: id}, app.ConversationSettings{}
-	p.more, p.paging = false, false
+	p.more, p.paging, p.asked = false, false, 0
 	p.wantTemporary.Store(false)
 	p.wantSettings.Store(nil)
 	p.fresh.Hide()

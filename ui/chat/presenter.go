@@ -43,6 +43,7 @@ const (
 	rowActions                  // what can be done with the last answer
 	rowThinking                 // the model has said nothing yet
 	rowNotice                   // something to know
+	rowTop                      // room above all
 )
 
 // row is one line of the conversation.
@@ -77,6 +78,7 @@ type presenter struct {
 	touched map[string]bool // keys of rows that show something else now
 	moved   bool            // rows may have come or gone
 	current *message        // what streams
+	end     *message        // how the last turn ended, where that was not well: a turn can end between two answers
 }
 
 // changes are what one round did to the rows.
@@ -91,19 +93,15 @@ func newPresenter() *presenter { return &presenter{touched: map[string]bool{}} }
 
 // load shows a conversation as it was read.
 func (p *presenter) load(conversation string, messages []app.ChatMessage, items []consent.Item, working bool) {
-	*p = presenter{conversation: conversation, working: working, rows: p.rows, notices: p.noticesOf(conversation), touched: map[string]bool{}, moved: true}
+	notices, end := p.notices, p.end
+	if conversation != p.conversation {
+		notices, end = nil, nil
+	}
+	*p = presenter{notices: notices, end: end, conversation: conversation, working: working, rows: p.rows, touched: map[string]bool{}, moved: true}
 	for _, m := range messages {
 		p.store(m)
 	}
 	p.waits(items)
-}
-
-// noticesOf keeps what was told of the conversation that is shown already.
-func (p *presenter) noticesOf(conversation string) []row {
-	if conversation == p.conversation {
-		return p.notices
-	}
-	return nil
 }
 
 // earlier puts older messages before those that are there.
@@ -152,8 +150,10 @@ func (p *presenter) store(m app.ChatMessage) {
 		m.Text, m.Reasoning = at.Text, at.Reasoning
 	}
 	for i := range m.Calls { // what was heard of a call is newer than a reading that has no outcome
-		if old := at.call(m.Calls[i].ID); old != nil && m.Calls[i].State != callDone && later(old.State, m.Calls[i].State) {
-			m.Calls[i] = *old
+		for _, o := range p.messages {
+			if old := o.call(m.Calls[i].ID); old != nil && m.Calls[i].State != callDone && later(old.State, m.Calls[i].State) {
+				m.Calls[i] = *old
+			}
 		}
 	}
 	for _, c := range at.Calls {
@@ -167,9 +167,33 @@ func (p *presenter) store(m app.ChatMessage) {
 	} else if p.current == at {
 		p.current = nil
 	}
+	p.claim(at)
 	p.touchMessage(at)
 	p.moved = true
 }
+
+// claim takes the calls of a stored answer away from the one that stood in for it while it had no name.
+func (p *presenter) claim(m *message) {
+	if m.Role != roleAssistant {
+		return
+	}
+	p.messages = slices.DeleteFunc(p.messages, func(o *message) bool {
+		if o == m || o.Role != roleAssistant {
+			return false
+		}
+		o.Calls = slices.DeleteFunc(o.Calls, func(c app.CallState) bool { return m.call(c.ID) != nil })
+		if o.ID != nameless || len(o.Calls) > 0 {
+			return false
+		}
+		if p.current == o {
+			p.current = nil
+		}
+		return true
+	})
+}
+
+// nameless is the id of an answer that was not announced.
+const nameless = "live"
 
 func later(a, b string) bool {
 	order := []string{callWaiting, callRunning, callDone}
@@ -219,7 +243,7 @@ func (p *presenter) apply(e event.Event) want {
 	switch e := e.(type) {
 	case event.TurnStart:
 		p.working, p.moved = true, true
-		p.notices = nil
+		p.notices, p.end = nil, nil
 	case event.Turn:
 		return p.ended(e)
 	case event.MessageStarted:
@@ -328,7 +352,7 @@ func (p *presenter) started(e event.MessageStarted) {
 // streamTo is the answer that pieces belong to; one without a name where none was announced.
 func (p *presenter) streamTo() *message {
 	if p.current == nil {
-		p.started(event.MessageStarted{Conversation: p.conversation, ID: "live"})
+		p.started(event.MessageStarted{Conversation: p.conversation, ID: nameless})
 	}
 	if p.current == nil { // it is named already and complete: a piece that came late
 		p.current = &message{}
@@ -360,19 +384,10 @@ func (p *presenter) ended(e event.Turn) want {
 	if state == "finished" {
 		state = stateComplete
 	}
-	last := p.current
 	p.endCurrent(state)
-	if last == nil && state != stateComplete {
-		if n := len(p.messages); n > 0 && p.messages[n-1].Role == roleAssistant {
-			last = p.messages[n-1]
-			last.State = state
-		} else {
-			last = &message{ChatMessage: app.ChatMessage{ID: "ended", Role: roleAssistant, State: state}}
-			p.messages = append(p.messages, last)
-		}
-	}
-	if last != nil && e.Error != "" {
-		last.Error = e.Error
+	p.end = nil
+	if state != stateComplete || e.Error != "" {
+		p.end = &message{ChatMessage: app.ChatMessage{ID: "end", Role: roleAssistant, State: state, Error: e.Error}}
 	}
 	return want{all: true, items: true, head: true}
 }
@@ -383,12 +398,8 @@ func (p *presenter) called(e event.Call) {
 		return
 	}
 	m := p.current
-	if m == nil {
-		for i := len(p.messages) - 1; i >= 0 && m == nil; i-- {
-			if p.messages[i].Role == roleAssistant {
-				m = p.messages[i]
-			}
-		}
+	if n := len(p.messages); m == nil && n > 0 && p.messages[n-1].Role == roleAssistant {
+		m = p.messages[n-1]
 	}
 	if m == nil {
 		m = p.streamTo()

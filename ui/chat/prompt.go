@@ -312,7 +312,7 @@ func (p *Place) attachmentViews(a app.Attachment) []fyne.CanvasObject {
 		}
 	}
 	if a.Text != "" {
-		pane := code.NewViewer("", clean.Reveal(a.Text), code.Config{Words: words(), Pool: p.pool})
+		pane := code.NewViewer("", revealLines(a.Text), code.Config{Words: words(), Pool: p.pool})
 		pane.SetLeast(fyne.NewSize(dialogWidth, 240))
 		out = append(out, pane)
 	}

@@ -9,7 +9,7 @@ import (
 
 var kindNames = map[rowKind]string{
 	rowUser: "user:", rowReasoning: "reasoning:", rowAnswer: "answer:", rowCall: "call:", rowItem: "item:",
-	rowEnding: "ending:", rowActions: "actions:", rowThinking: "thinking:", rowNotice: "notice:",
+	rowEnding: "ending:", rowActions: "actions:", rowThinking: "thinking:", rowNotice: "notice:", rowTop: "top:",
 }
 
 func keyOf(kind rowKind, id string) string { return kindNames[kind] + id }
@@ -81,17 +81,26 @@ func (p *presenter) arrange() []row {
 			take(asks)
 			take(func(i consent.Item) bool { return slices.Equal(i.Running, []string{c.ID}) })
 		}
-		if ended(m) {
+		if ended(m) && m.Role == roleAssistant {
+			if p.end != nil && n == len(p.messages)-1 && m.Error == "" {
+				m.Error = p.end.Error
+			}
 			out = append(out, row{kind: rowEnding, key: keyOf(rowEnding, m.ID), message: m})
 		}
-		if n == len(p.messages)-1 && !p.working && m.State != stateStreaming {
-			out = append(out, row{kind: rowActions, key: keyOf(rowActions, m.ID), message: m})
-		}
+	}
+	if n := len(p.messages); p.end != nil && !p.working && (n == 0 || !ended(p.messages[n-1])) {
+		out = append(out, row{kind: rowEnding, key: keyOf(rowEnding, p.end.ID), message: p.end})
+	}
+	if n := len(p.messages); n > 0 && !p.working && p.messages[n-1].Role == roleAssistant && !p.messages[n-1].streaming() {
+		out = append(out, row{kind: rowActions, key: keyOf(rowActions, p.messages[n-1].ID), message: p.messages[n-1]})
 	}
 	take(func(consent.Item) bool { return true })
 	out = append(out, p.notices...)
 	if p.silent() {
 		out = append(out, row{kind: rowThinking, key: keyOf(rowThinking, "")})
+	}
+	if len(out) > 0 {
+		out = append([]row{{kind: rowTop, key: keyOf(rowTop, "")}}, out...)
 	}
 	return out
 }

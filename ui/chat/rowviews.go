@@ -48,6 +48,8 @@ func (p *Place) build(i int) fyne.CanvasObject {
 		return newActionsRow(p, r)
 	case rowNotice:
 		return newNoticeRow(r)
+	case rowTop:
+		return newColumn(0, pad{top: 4 * theme.Step})
 	}
 	return newThinkingRow()
 }

@@ -133,10 +133,10 @@ func (b *toolBody) listing(lang0, src string) []fyne.CanvasObject {
 
 func (b *toolBody) callContent() []fyne.CanvasObject {
 	if b.call.Edited == "" {
-		return b.listing("json", clean.Reveal(code.Pretty(b.call.Arguments)))
+		return b.listing("json", revealLines(code.Pretty(b.call.Arguments)))
 	}
 	out := []fyne.CanvasObject{caption(lang.X("chat.edited_by_you", "You changed what the model proposed. This was sent:"), theme.Dim, text.Wrap)}
-	return append(out, code.NewDiff(clean.Reveal(code.Pretty(b.call.Arguments)), clean.Reveal(code.Pretty(b.call.Edited)), b.config()))
+	return append(out, code.NewDiff(revealLines(code.Pretty(b.call.Arguments)), revealLines(code.Pretty(b.call.Edited)), b.config()))
 }
 
 func (b *toolBody) sentence(s string, colour fyne.ThemeColorName) fyne.CanvasObject {
@@ -156,6 +156,9 @@ func (b *toolBody) resultContent() []fyne.CanvasObject {
 	}
 	var out []fyne.CanvasObject
 	for _, c := range content {
+		if c.Type == "text" && len(structured) > 0 && code.Pretty(c.Text) == code.Pretty(string(structured)) {
+			continue // servers repeat structured content as text for hosts that know nothing else
+		}
 		out = append(out, b.part(c)...)
 	}
 	if len(structured) > 0 && string(structured) != "null" {
@@ -217,7 +220,7 @@ func (b *toolBody) wireContent() []fyne.CanvasObject {
 		}
 		head := arrow + f.Time.Local().Format("15:04:05.000") + " · " + size(max(f.Length, int64(len(f.Bytes))))
 		out = append(out, caption(head, theme.Dim, text.Cut))
-		out = append(out, b.listing("json", clean.Reveal(code.Pretty(string(f.Bytes))))...)
+		out = append(out, b.listing("json", revealLines(code.Pretty(string(f.Bytes))))...)
 	}
 	return out
 }

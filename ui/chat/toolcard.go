@@ -89,6 +89,7 @@ func (t *toolCard) show(r row) bool {
 	if t.body != nil && (before.State != c.State || before.Record != c.Record) {
 		t.body.load(*c)
 	}
+	t.head.Refresh()
 	t.card.Refresh()
 	t.column.Refresh()
 	return true
