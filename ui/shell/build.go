@@ -13,8 +13,8 @@ import (
 	"steward/ui/text"
 )
 
-// build puts the window together around the opened program.
-func (s *Shell) build() {
+// build puts the window together around the opened program. A conversation that was asked for is shown first.
+func (s *Shell) build(conversation string) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	was := memory{
@@ -22,17 +22,34 @@ func (s *Shell) build() {
 		side:  preference(ctx, s.app, preferSide, ""),
 		place: preference(ctx, s.app, preferPlace, ""),
 	}
+	if conversation != "" {
+		was.place = place.Chat + "/" + conversation
+	}
 	s.keep = s.app.SetPreference
 	s.assemble(fromApp{s.app}, was)
 	s.hub.listen(s.app.Listen)
+	if s.running {
+		s.start(was.place)
+	} else {
+		s.first = func() { s.start(was.place) } // a place cannot have the keyboard before the window has it
+	}
+}
+
+// began is told that the toolkit runs and the window is shown.
+func (s *Shell) began() {
+	s.running = true
+	if s.first != nil {
+		s.first()
+		s.first = nil
+	}
 }
 
 // memory is what the window remembers from the last time.
 type memory struct{ size, side, place string }
 
-// assemble makes the parts, fills the window and opens the place that was open last.
+// assemble makes the parts and fills the window, but for the place.
 func (s *Shell) assemble(from source, was memory) {
-	s.hub = newHub(from, s.dispatcher.Do, s.runner.Go, s.after, s.around)
+	s.hub = newHub(from, s.dispatcher.Do, s.runner.Go, s.after, s.around, (&notices{s: s}).told)
 	s.side = newSideBar(s)
 	s.commands.own = s.own()
 	s.side.complete()
@@ -47,7 +64,6 @@ func (s *Shell) assemble(from source, was memory) {
 	s.window.Canvas().SetOnTypedKey(s.typedKey)
 	s.window.SetContent(container.NewStack(s.frame, s.layer.Object()))
 	s.window.Resize(parseSize(was.size))
-	s.start(was.place)
 }
 
 // around brings what lies around the places up to date with the hub.

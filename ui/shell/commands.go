@@ -17,12 +17,14 @@ type registry struct {
 
 // run runs the command with a shortcut. The place's come first, so that it can give a key a meaning of its own.
 func (r *registry) run(s fyne.Shortcut) bool {
-	for _, list := range [][]place.Command{r.shown, r.own} {
-		for _, c := range list {
-			if c.Shortcut != nil && c.Shortcut.ShortcutName() == s.ShortcutName() && r.may(c) {
-				c.Do()
-				return true
-			}
+	return r.runOf(r.shown, s) || r.runOf(r.own, s)
+}
+
+func (r *registry) runOf(list []place.Command, s fyne.Shortcut) bool {
+	for _, c := range list {
+		if c.Shortcut != nil && c.Shortcut.ShortcutName() == s.ShortcutName() && r.may(c) {
+			c.Do()
+			return true
 		}
 	}
 	return false

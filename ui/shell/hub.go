@@ -54,6 +54,7 @@ type hub struct {
 	goes    func(func(ctx context.Context))
 	after   func(d time.Duration, f func()) (stop func())
 	changed func(t topic)
+	notice  func(n event.Notice)
 	unsub   func()
 
 	chats    []app.Conversation
@@ -73,8 +74,8 @@ type hub struct {
 	again [topics]bool // and is out of date already
 }
 
-func newHub(s source, do func(func()), goes func(func(ctx context.Context)), after func(time.Duration, func()) func(), changed func(topic)) *hub {
-	return &hub{source: s, do: do, goes: goes, after: after, changed: changed, limit: pageOfChats, unsub: func() {}}
+func newHub(s source, do func(func()), goes func(func(ctx context.Context)), after func(time.Duration, func()) func(), changed func(topic), notice func(event.Notice)) *hub {
+	return &hub{notice: notice, source: s, do: do, goes: goes, after: after, changed: changed, limit: pageOfChats, unsub: func() {}}
 }
 
 // listen begins to follow what happens in the program, until close.
@@ -105,6 +106,9 @@ func (h *hub) told(e event.Event) {
 		hit = []topic{topicServers, topicRecords}
 	case event.Call, event.Result, event.Decision, event.Elicitation, event.Sampling, event.Usage, event.SettingsChanged:
 		hit = []topic{topicRecords}
+	case event.Notice:
+		h.do(func() { h.notice(e) })
+		return
 	default:
 		return
 	}

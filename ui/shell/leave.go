@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
@@ -19,7 +20,7 @@ import (
 func (s *Shell) leave() {
 	select {
 	case <-s.stopping():
-		s.fyne.Quit()
+		s.quit()
 		return
 	default:
 	}
@@ -29,8 +30,17 @@ func (s *Shell) leave() {
 	}
 	go func() { // ended by finish, which is bounded
 		s.finish()
-		fyne.Do(s.fyne.Quit)
+		if !s.quitting.Load() {
+			fyne.Do(s.quit)
+		}
 	}()
+}
+
+// quit ends the toolkit, once: asked again after it has ended, it would look for its windows and fail.
+func (s *Shell) quit() {
+	if s.quitting.CompareAndSwap(false, true) {
+		s.fyne.Quit()
+	}
 }
 
 // stopping is closed once the window is on its way out.
@@ -88,34 +98,41 @@ func (s *Shell) end(program *opening) error {
 	return errors.Join(s.failed, s.leftErr)
 }
 
+// deaf is how long the toolkit has to act on a signal by itself.
+const deaf = time.Second
+
 // listenToSystem lets the system's wish to end the program close the window as its button does; a second one is left
-// to the system. It owns one goroutine until the function it returns is called.
+// to the system. It owns one goroutine until the function it returns is called, which is after the toolkit has ended.
 func (s *Shell) listenToSystem() (cancel func()) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 	ch := make(chan os.Signal, 2)
-	quit := make(chan struct{})
+	gone := make(chan struct{})
 	signal.Notify(ch, signals...)
 	go func() {
-		for n := 0; ; n++ {
+		var unheard <-chan time.Time
+		for n := 0; ; {
 			select {
-			case <-quit:
+			case <-gone:
 				return
-			case <-ch:
-				if n > 0 {
+			case <-unheard: // it came before the toolkit listened
+				fyne.Do(s.fyne.Quit)
+			case asked := <-ch:
+				if n++; n > 1 {
 					signal.Reset(signals...)
 					fmt.Fprintln(s.errOut, "steward: still closing; another signal ends it at once")
 					continue
 				}
-				fyne.Do(func() {
-					if !s.dispatcher.isClosed() {
-						s.leave()
-					}
-				})
+				if asked == syscall.SIGHUP {
+					fyne.Do(s.leave)
+					continue
+				}
+				s.quitting.Store(true) // the toolkit hears these two itself, and ends at once
+				unheard = time.After(deaf)
 			}
 		}
 	}()
 	return func() {
 		signal.Stop(ch)
-		close(quit)
+		close(gone)
 	}
 }

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"fmt"
 	"image/color"
 	"image/png"
 	"os"
@@ -29,12 +30,17 @@ func TestMain(m *testing.M) {
 		// The toolkit's own goroutines live as long as the process.
 		if err := goleak.Find(goleak.IgnoreAnyFunction("fyne.io/fyne/v2/internal/async.(*UnboundedChan[...]).processing"),
 			goleak.IgnoreAnyFunction("fyne.io/fyne/v2/app.(*settings).watchFile"), goleak.IgnoreAnyFunction("github.com/fsnotify/fsnotify.(*inotify).readEvents")); err != nil {
-			println(err.Error())
+			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
 	}
+	if err := os.RemoveAll(programDir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
 	os.Exit(code)
 }
+
+var programDir string // where the real program was built; removed at the end
 
 // told is a source of which a test decides everything.
 type told struct {
@@ -127,6 +133,7 @@ func newBench(t *testing.T, variant, tongue string, was memory) *bench {
 		}})
 	}
 	b.assemble(b.source, was)
+	b.start(was.place)
 	t.Cleanup(func() {
 		b.stop()
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)

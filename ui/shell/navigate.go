@@ -122,7 +122,7 @@ func (s *Shell) own() []place.Command {
 		{"", place.Command{ID: "shell.palette", Shortcut: keys(fyne.KeyK, 0), Do: s.showPalette}},
 		{"", place.Command{ID: "shell.search", TitleKey: "shell.search_chats", Shortcut: keys(fyne.KeyF, fyne.KeyModifierShift), Do: s.side.search}},
 		{"", place.Command{ID: "shell.stop_all", TitleKey: "shell.stop_all", Shortcut: keys(fyne.KeyPeriod, fyne.KeyModifierShift), Do: s.stopAll}},
-		{place.Waiting, place.Command{ID: "shell.waiting", TitleKey: "shell.waiting", Shortcut: keys(fyne.KeyJ, 0), Do: goTo(place.Waiting)}},
+		{place.Waiting, place.Command{ID: "shell.waiting", TitleKey: "shell.waiting", Shortcut: keys(fyne.KeyJ, 0), Do: s.answer}},
 		{place.Servers, place.Command{ID: "shell.servers", TitleKey: "shell.servers", Do: goTo(place.Servers)}},
 		{place.Audit, place.Command{ID: "shell.audit", TitleKey: "shell.audit", Do: goTo(place.Audit)}},
 		{place.Settings, place.Command{ID: "shell.settings", TitleKey: "shell.settings", Shortcut: keys(fyne.KeyComma, 0), Do: goTo(place.Settings)}},
@@ -136,6 +136,16 @@ func (s *Shell) own() []place.Command {
 		}
 	}
 	return out
+}
+
+// answer leads to what waits, and into its first card where the place offers that under the same keys.
+func (s *Shell) answer() {
+	s.open(place.Waiting, "")
+	s.after(settle, func() { // when the cards are there
+		if s.current == place.Waiting {
+			s.commands.runOf(s.commands.shown, keys(fyne.KeyJ, 0))
+		}
+	})
 }
 
 // alwaysRuns names what works even while a dialog has the keyboard.

@@ -45,7 +45,7 @@ func (b *sideBar) rename(c app.Conversation) {
 	wide := canvas.NewRectangle(theme.Color(theme.Clear))
 	wide.SetMinSize(fyne.NewSize(380, 0))
 	done = s.layer.Dialog(container.New(layout.NewCustomPaddedVBoxLayout(3*theme.Step),
-		text.NewLabel(lang.X("shell.rename_title", "Rename the chat"), text.Run{Bold: true}, text.Whole), wide, entry,
+		text.NewLabel(lang.X("shell.rename_title", "Rename the chat"), text.Run{Bold: true}, text.Whole), container.NewStack(wide, entry),
 		container.NewHBox(layout.NewSpacer(), cancel, ok)), nil)
 	s.window.Canvas().Focus(entry)
 	entry.TypedShortcut(&fyne.ShortcutSelectAll{})

@@ -9,8 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -52,14 +52,15 @@ func CheckDisplay() error {
 
 // opening is the program while it is opened. Its fields may be read once done is closed.
 type opening struct {
-	done chan struct{}
-	app  *app.App
-	err  error
+	done         chan struct{}
+	app          *app.App
+	err          error
+	conversation string // to be shown first, or ""
 }
 
 // open begins to open the program. The goroutine ends with app.Open; whoever waits for done closes the program.
 func open(o app.Options) *opening {
-	p := &opening{done: make(chan struct{})}
+	p := &opening{done: make(chan struct{}), conversation: o.Conversation}
 	go func() {
 		defer close(p.done)
 		p.app, p.err = app.Open(context.Background(), o)
@@ -122,9 +123,7 @@ func begin(look appearance, errOut io.Writer) (fyne.App, error) {
 	if f, err := strconv.ParseFloat(look.scale, 32); err == nil && f >= 0.5 && f <= 4 && os.Getenv("FYNE_SCALE") == "" {
 		os.Setenv("FYNE_SCALE", look.scale)
 	}
-	if err := dropHalfWritten(); err != nil {
-		fmt.Fprintln(errOut, "steward: "+err.Error())
-	}
+	log.SetOutput(&complaints{to: errOut})
 	fa := fyneapp.NewWithID(appID)
 	fa.SetIcon(fyne.NewStaticResource("icon.png", assets.AppIcon()))
 	if err := language.Load(look.language); err != nil {
@@ -134,20 +133,6 @@ func begin(look appearance, errOut io.Writer) (fyne.App, error) {
 	}
 	fa.Settings().SetTheme(theme.New(look.theme))
 	return fa, nil
-}
-
-// dropHalfWritten removes the file that the toolkit keeps for an app's preferences where a process that was killed left
-// it empty: the toolkit would complain at every start. Steward keeps nothing in it.
-func dropHalfWritten() error {
-	dir, err := os.UserConfigDir()
-	if err != nil {
-		return nil // without such a folder there is no such file
-	}
-	file := filepath.Join(dir, "fyne", appID, "preferences.json")
-	if info, err := os.Stat(file); err != nil || info.Size() > 0 {
-		return nil // nothing to mend
-	}
-	return os.Remove(file)
 }
 
 // show runs the window until it is closed, and gives back the program.
@@ -172,7 +157,10 @@ func show(look appearance, program *opening, errOut io.Writer) (err error) {
 			return
 		}
 		s = newShell(fa, fa.NewWindow(lang.X("common.app", "Steward")), errOut)
-		fa.Lifecycle().SetOnStarted(func() { started = true })
+		fa.Lifecycle().SetOnStarted(func() {
+			started = true
+			s.began()
+		})
 		s.begin(program)
 		defer s.listenToSystem()()
 		s.window.ShowAndRun()

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -57,10 +58,14 @@ type Shell struct {
 	unsaved map[string]string                                  // choices still to be stored
 	saving  bool
 
-	failed  error // what kept the program from being opened
-	leaving sync.Once
-	left    chan struct{} // closed when everything is given back
-	leftErr error
+	running bool   // the toolkit runs
+	first   func() // what is done when it begins to
+
+	failed   error       // what kept the program from being opened
+	quitting atomic.Bool // the toolkit is ending, whoever asked for it
+	leaving  sync.Once
+	left     chan struct{} // closed when everything is given back
+	leftErr  error
 }
 
 func newShell(fa fyne.App, w fyne.Window, errOut io.Writer) *Shell {
@@ -105,7 +110,7 @@ func (s *Shell) ready(program *opening) {
 		return
 	}
 	s.app = program.app
-	s.build()
+	s.build(program.conversation)
 }
 
 // after calls f on Fyne's goroutine when d is over.

@@ -264,3 +264,17 @@ func TestPaletteFindsByWordsInAnyOrder(t *testing.T) {
 		t.Errorf("the servers are summed up as %s", got)
 	}
 }
+
+func TestNoticesThatMatterStayUntilTheyAreRead(t *testing.T) {
+	b := newBench(t, "light", "en", memory{})
+	b.hub.told(event.Notice{Kind: "server_slow", Message: "not ours"})
+	b.hub.told(event.Notice{Kind: "journal", Conversation: "c1", Message: "the chat's own"})
+	b.hub.told(event.Notice{Kind: "key_missing", Message: "passes by"})
+	for range 12 {
+		b.hub.told(event.Notice{Kind: "recovered", Message: "it may or may not have happened"})
+	}
+	b.until("the person is told", func() bool { return b.layer.Modal() })
+	if !b.press(fyne.KeyEscape, 0) || b.layer.Modal() {
+		t.Error("one key does not close what was told at once")
+	}
+}

@@ -1,0 +1,74 @@
+package shell
+
+import (
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2/lang"
+
+	"steward/app/event"
+	"steward/ui/place"
+)
+
+const (
+	gather      = 400 * time.Millisecond // notices that come together are told together
+	noticesTold = 8                      // at once; the rest is counted
+)
+
+// notices tells the person what the program has to say that belongs to no conversation: what a crash left open, a record
+// that does not verify, settings that cannot be read. Those stay until they were read; lesser ones pass by.
+type notices struct {
+	s       *Shell
+	waiting []event.Notice
+	planned bool
+}
+
+// grave says whether a notice must be read, and whether it is the window's at all.
+func grave(n event.Notice) (must, ours bool) {
+	if n.Conversation != "" {
+		return false, false
+	}
+	switch n.Kind {
+	case "journal", "recovered", "storage", "settings", "servers_file":
+		return true, true
+	case "key_missing", "internal", "server_config":
+		return false, true
+	}
+	return false, false
+}
+
+// told takes a notice. Fyne's goroutine.
+func (n *notices) told(e event.Notice) {
+	if _, ours := grave(e); !ours {
+		return
+	}
+	n.waiting = append(n.waiting, e)
+	if !n.planned {
+		n.planned = true
+		n.s.after(gather, n.tell)
+	}
+}
+
+func (n *notices) tell() {
+	n.planned = false
+	var must []string
+	for _, e := range n.waiting {
+		if grave, _ := grave(e); grave {
+			must = append(must, e.Message)
+		} else {
+			n.s.layer.Toast(e.Message)
+		}
+	}
+	n.waiting = nil
+	if len(must) == 0 {
+		return
+	}
+	if more := len(must) - noticesTold; more > 0 {
+		must = append(must[:noticesTold], lang.X("shell.and_more", "· and {{.count}} more", map[string]any{"count": more}))
+	}
+	buttons := []place.Button{{Label: lang.X("common.ok", "OK")}}
+	if n.s.offers(place.Audit) {
+		buttons = append(buttons, place.Button{Label: lang.X("shell.open_audit", "Open the audit"), Do: func() { n.s.open(place.Audit, "") }})
+	}
+	n.s.layer.Ask(lang.X("shell.notices", "Steward has something to tell you"), strings.Join(must, "\n\n"), buttons...)
+}
