@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +21,9 @@ import (
 	"steward/mcphost/process"
 	"steward/storage"
 )
+
+// workName is the folder of the data folder in which servers work.
+const workName = "work"
 
 // settingsKey is where the settings stand in the data folder.
 const settingsKey = "settings"
@@ -122,12 +126,13 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 		Store: a.db, Journal: a.journal, Bus: a.bus, Policy: policy, Redact: redact.Redact, Now: a.o.Now,
 		Listed:   func(string) bool { return list.source != sourceFolder },
 		Sampling: func(server string) bool { return maySample(list, policy, server) },
-		Sample:   chat.NewSampler(a.modelFor),
+		Sample:   a.sample(),
+		Known:    redact,
 		Model:    a.modelName,
 		OpenURL:  opener.Open,
 	})
-	if a.workDir, err = os.MkdirTemp("", "steward-"); err != nil {
-		return fmt.Errorf("no working folder for the servers can be made: %w", err)
+	if err := a.makeWorkDir(); err != nil {
+		return err
 	}
 	paths := process.NewPaths()
 	a.host = mcphost.New(mcphost.Options{
@@ -148,10 +153,26 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	}
 	a.tellProblems(list)
 	a.engine = chat.New(chat.Options{
-		Store: a.db, Journal: a.journal, Bus: a.bus, Gate: a.gate, Now: a.o.Now, Redact: redact.Redact, System: a.settings.System,
+		Store: a.db, Journal: a.journal, Bus: a.bus, Gate: a.gate, Now: a.o.Now, Redact: redact.Redact, Known: redact, System: a.settings.System,
 		Model: a.modelFor, Connections: a.connections,
 	})
 	return a.engine.Recover(ctx, a.recovery)
+}
+
+// makeWorkDir makes the folder in which servers without one of their own work. It stands in
+// the data folder, whose lock this process holds, so that what a killed run left there is
+// removed by the next one.
+func (a *App) makeWorkDir() error {
+	root := filepath.Join(a.dir, workName)
+	_ = os.RemoveAll(root) // what a program left over still uses may not be removable; it is tried again next time
+	err := os.MkdirAll(root, 0o700)
+	if err == nil {
+		a.workDir, err = os.MkdirTemp(root, "run-")
+	}
+	if err != nil {
+		return fmt.Errorf("no working folder for the servers can be made: %w", err)
+	}
+	return nil
 }
 
 // Bus carries everything that happens.
@@ -202,11 +223,11 @@ func (a *App) Close(ctx context.Context) error {
 	if a.secrets != nil {
 		a.secrets.Close()
 	}
-	if a.db != nil {
-		errs = append(errs, a.db.Close())
-	}
 	if a.workDir != "" {
-		errs = append(errs, os.RemoveAll(a.workDir))
+		errs = append(errs, os.RemoveAll(filepath.Dir(a.workDir)))
+	}
+	if a.db != nil { // last: it holds the folder's lock
+		errs = append(errs, a.db.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -238,6 +259,9 @@ func (a *App) warn(kind string) func(error) {
 func (a *App) tellRecovery(r journal.Recovery) {
 	if r.Problem != "" {
 		a.notice("journal", "", r.Problem)
+	}
+	if r.Notice != "" {
+		a.notice("journal", "", r.Notice)
 	}
 	for _, rec := range r.Unknown {
 		a.notice("recovered", rec.Server, fmt.Sprintf("Steward ended while record %d (%s) was running: it may or may not have happened.", rec.Record, what(rec)))

@@ -100,3 +100,13 @@ func (a *App) tellUnreviewed(ctx context.Context, conn *mcphost.Connection) {
 	}
 	a.bus.Publish(event.Notice{Kind: "server_unreviewed", Server: conn.Server(), Message: message + fmt.Sprintf("Read what it offers with: steward servers review %s; then: steward servers trust %s", conn.Server(), conn.Server())})
 }
+
+// sample asks the model for a server. A server gets no secret that the model repeats.
+func (a *App) sample() func(context.Context, string, mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
+	ask := chat.NewSampler(a.modelFor)
+	return func(ctx context.Context, conversation string, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
+		answer, err := ask(ctx, conversation, r)
+		answer.Text = a.secrets.Redactor().Known(answer.Text)
+		return answer, err
+	}
+}

@@ -88,7 +88,7 @@ func (a *App) diagnose(ctx context.Context, d *Diagnosis) {
 	info := conn.Info()
 	d.Checks = append(d.Checks,
 		Check{checkProgram, true, found(c), ""},
-		Check{checkStart, true, "It started and answers.", ""},
+		Check{checkStart, true, answers(c), ""},
 		Check{checkProtocol, true, fmt.Sprintf("It speaks protocol %s and calls itself %s %s.", conn.Protocol(), a.line(info.Name), a.line(info.Version)), ""},
 		a.toolsCheck(conn), a.reviewCheck(ctx, conn))
 	d.OK = true
@@ -115,9 +115,16 @@ func (a *App) configCheck(c config.Server) Check {
 
 func found(c config.Server) string {
 	if c.Command == "" {
-		return "It is reached at " + reveal(masked(c)(c.URL)) + "."
+		return "Its address is " + reveal(masked(c)(c.URL)) + "."
 	}
 	return "The program " + reveal(c.Command) + " was found."
+}
+
+func answers(c config.Server) string {
+	if c.Command == "" {
+		return "It was reached and answers."
+	}
+	return "It started and answers."
 }
 
 // startChecks says how far a start came. Stages that were not reached are not mentioned.
@@ -133,10 +140,14 @@ func startChecks(c config.Server, err error) []Check {
 	if start.Stderr != "" {
 		message += "\nIts last output:\n" + start.Stderr
 	}
+	started := "It started."
+	if c.Command == "" {
+		started = "It was reached."
+	}
 	var out []Check
 	for _, stage := range []struct{ name, check, message string }{
 		{mcphost.StageProgram, checkProgram, found(c)},
-		{mcphost.StageStart, checkStart, "It started."},
+		{mcphost.StageStart, checkStart, started},
 		{mcphost.StageHandshake, checkProtocol, "It agreed on a protocol version."},
 		{mcphost.StageList, checkTools, ""},
 	} {

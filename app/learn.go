@@ -2,6 +2,9 @@ package app
 
 import (
 	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 
 	"steward/app/config"
@@ -48,13 +51,16 @@ func learnURL(learn func(label, value string), server, address string) {
 // learnArgs marks the values of options such as --api-key=… and --token ….
 func learnArgs(learn func(label, value string), server string, list []string) {
 	for i, a := range list {
+		if isPath(a) {
+			continue
+		}
 		name, v, joined := strings.Cut(a, "=")
 		switch {
 		case strings.HasPrefix(a, "-") && joined && isSecret(name, v):
 			learn(server+" argument", v)
 		case strings.HasPrefix(a, "-") && !joined && i+1 < len(list) && !strings.HasPrefix(list[i+1], "-") && isSecret(a, list[i+1]):
 			learn(server+" argument", list[i+1])
-		case isSecret("", a):
+		case isSecret("", a), !strings.HasPrefix(a, "-") && looksKey(a):
 			learn(server+" argument", a)
 		}
 	}
@@ -72,6 +78,69 @@ func isSecret(name, value string) bool {
 	name = strings.ToLower(name)
 	for _, part := range []string{"key", "pass", "pwd", "auth", "secret", "token", "credential", "session", "cookie", "private", "signature", "jwt", "dsn"} {
 		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// ordinary are variables of every system whose values stand in ordinary text as well.
+var ordinary = map[string]bool{
+	"USER": true, "LOGNAME": true, "USERNAME": true, "HOME": true, "USERPROFILE": true, "PATH": true, "PWD": true, "SHELL": true, "TERM": true,
+	"LANG": true, "LANGUAGE": true, "LC_ALL": true, "LC_CTYPE": true, "TZ": true, "HOST": true, "HOSTNAME": true, "DISPLAY": true, "EDITOR": true, "TMPDIR": true, "TEMP": true, "TMP": true,
+}
+
+// insertedSecret says whether what a variable puts into a server's settings counts as
+// secret: everything but what is plainly something else, such as a number or a path.
+func insertedSecret(name, value string) bool {
+	switch {
+	case isSecret(name, value):
+		return true
+	case len(value) < 6, ordinary[strings.ToUpper(name)], isPath(value):
+		return false
+	}
+	if _, err := strconv.ParseFloat(value, 64); err == nil {
+		return false
+	}
+	if _, err := strconv.ParseBool(value); err == nil {
+		return false
+	}
+	u, err := url.Parse(value)
+	return err != nil || u.Scheme == "" || u.Host == "" || u.User != nil || u.RawQuery != ""
+}
+
+// isPath says whether there are files or folders of this name, or a list of them.
+func isPath(value string) bool {
+	list := filepath.SplitList(value)
+	for _, p := range list {
+		if !filepath.IsAbs(p) {
+			return false // a bare word that happens to name a file here may be a password all the same
+		}
+		if _, err := os.Lstat(p); err != nil {
+			return false
+		}
+	}
+	return len(list) > 0
+}
+
+// looksKey finds a key that stands by itself among arguments: one run of 16 letters and
+// digits or more, both often changing into the other, as no word, date or name with a
+// version has them.
+func looksKey(value string) bool {
+	if strings.ContainsAny(value, " /\\:.@") {
+		return false
+	}
+	for _, run := range strings.FieldsFunc(value, func(c rune) bool { return class(c) == 0 }) {
+		digits, changes := 0, 0
+		for i, c := range run {
+			if class(c) == '0' {
+				digits++
+			}
+			if i > 0 && (class(c) == '0') != (class(rune(run[i-1])) == '0') {
+				changes++
+			}
+		}
+		if len(run) >= 16 && digits >= 3 && changes >= 4 {
 			return true
 		}
 	}

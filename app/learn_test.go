@@ -1,10 +1,12 @@
 package app
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"steward/app/config"
+	"steward/app/event"
 )
 
 func TestWhatCountsAsASecret(t *testing.T) {
@@ -36,5 +38,44 @@ func TestSettingsAreShownWithoutSecrets(t *testing.T) {
 	}
 	if shown := commandLine(config.Server{Name: "s", Command: "x", Args: []string{"--token", "${secret:mine}", "--dir", "/srv"}}); shown != "x --token ${secret:mine} --dir /srv" {
 		t.Errorf("shown as %s", shown)
+	}
+}
+
+func TestWhatAVariablePutsInCountsAsASecret(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, tc := range []struct {
+		name, value string
+		want        bool
+	}{
+		{"MY_THING", "hunter-two-three", true}, {"X", "correct horse", true}, {"DB", "postgres://u:pw@db/x", true}, {"Q", "https://h/x?id=7788", true}, {"R", "word/word", true},
+		{"SHORT", "abcde", false}, {"DIR", dir, false}, {"DIRS", dir + ":" + dir, false}, {"HOST_URL", "https://example.org/x", false}, {"FLAG", "false", false}, {"N", "1234567.5", false}, {"USER", "somebody", false},
+	} {
+		if got := insertedSecret(tc.name, tc.value); got != tc.want {
+			t.Errorf("%s=%s: %v, want %v", tc.name, tc.value, got, tc.want)
+		}
+	}
+	learnt := map[string]string{}
+	s := servers{learn: func(label, value string) { learnt[value] = label }, env: func(name string) (string, bool) { return "value-of-" + name, name != "NONE" },
+		expand: func(_ context.Context, text string) (string, error) { return text, nil }}
+	s.tell = func(event.Event) {}
+	if _, err := s.resolve(config.Server{Name: "s", Command: "x", Env: map[string]string{"A": "Basic ${ONE}", "B": "$TWO", "C": "plain-text-here", "D": "$NONE"}}); err != nil {
+		t.Fatal(err)
+	}
+	if len(learnt) != 2 || learnt["value-of-ONE"] == "" || learnt["value-of-TWO"] == "" {
+		t.Errorf("learnt %v", learnt)
+	}
+}
+
+func TestAKeyAmongArgumentsIsFound(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]bool{
+		"k3y9x8c7v6b5n4m3a2s1": true, "tok_9f8a7b6c5d4e3f2a1b": true,
+		"@modelcontextprotocol/server-filesystem": false, "claude20241022": false, "server-2025-03-17-final": false, "base64encodeddata": false, "550e8400-e29b-41d4-a716-446655440000": false, "mcp-server-sqlite3": false,
+	} {
+		shown := commandLine(config.Server{Name: "s", Command: "x", Args: []string{value}})
+		if strings.Contains(shown, value) == want {
+			t.Errorf("%s is shown as %s", value, shown)
+		}
 	}
 }

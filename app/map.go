@@ -22,7 +22,7 @@ func (s *servers) resolve(c config.Server) (mcphost.ServerConfig, error) {
 	if err != nil {
 		home = "" // ~ then stays as written, and the warning below says nothing about it
 	}
-	x, problems := config.Expand(c, s.env, home)
+	x, problems := config.Expand(c, s.learnInserted(c.Name), home)
 	for _, p := range problems {
 		s.tell(event.Notice{Kind: "server_config", Server: c.Name, Message: p.String()})
 	}
@@ -51,6 +51,18 @@ func (s *servers) resolve(c config.Server) (mcphost.ServerConfig, error) {
 	learnURL(s.learn, c.Name, cfg.URL)
 	learnArgs(s.learn, c.Name, cfg.Args)
 	return cfg, err
+}
+
+// learnInserted looks variables up, and marks as secret what they put into a server's
+// settings: whoever keeps a value out of the file has a reason for it.
+func (s *servers) learnInserted(server string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		v, ok := s.env(name)
+		if ok && insertedSecret(name, v) {
+			s.learn(server+" "+name, v)
+		}
+		return v, ok
+	}
 }
 
 func (s *servers) secret(server, text string) (string, error) {

@@ -82,3 +82,33 @@ func TestMessagesAreShortAndHoldNoKeyOfAnAddress(t *testing.T) {
 		t.Errorf("redirect: %s", got)
 	}
 }
+
+func TestATextWithoutEndIsGivenUp(t *testing.T) {
+	t.Parallel()
+	for name, delta := range map[string]string{"content": `"content":"%s"`, "reasoning": `"reasoning_content":"%s"`} {
+		for _, size := range []int{5000, 3 * maxText} { // many pieces, and one that is too long by itself
+			read, write := io.Pipe()
+			c := newClient(t, "http://127.0.0.1:1/v1", func(_ *Endpoint, o *Options) {
+				o.Transport = roundTrip(func(*http.Request) (*http.Response, error) {
+					return &http.Response{StatusCode: http.StatusOK, Body: read, Header: http.Header{}}, nil
+				})
+			})
+			go func() { // ends when read is closed
+				piece := fmt.Sprintf(`data: {"choices":[{"delta":{`+delta+`}}]}`+"\n\n", strings.Repeat("\u4f60\u597d", size/6))
+				for {
+					if _, err := io.WriteString(write, piece); err != nil {
+						return
+					}
+				}
+			}()
+			o := run(t.Context(), t, c, Request{Messages: []Message{{Role: RoleUser, Text: "hi"}}})
+			read.Close()
+			if o.err == nil || o.err.Kind != KindProtocol || !strings.Contains(o.err.Message, "longer than 4 MB") {
+				t.Fatalf("%s: %+v", name, o.err)
+			}
+			if n := len(o.answer.Text) + len(o.answer.Reasoning); n > maxText || n < maxText-5000 || !utf8.ValidString(o.answer.Text+o.answer.Reasoning) {
+				t.Errorf("%s: %d bytes kept", name, n)
+			}
+		}
+	}
+}

@@ -8,12 +8,17 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/sashabaranov/go-openai"
 )
 
-// maxAnswer bounds the text, reasoning and tool calls of one answer, in bytes.
-const maxAnswer = 64 << 20
+// What one answer may hold, in bytes: text and reasoning together, and tool calls. What
+// goes beyond is not handed out, and the answer is given up.
+const (
+	maxText      = 4 << 20
+	maxCallBytes = 16 << 20
+)
 
 // Stream sends a request and reports what comes of it. on is called in order
 // and from the calling goroutine, which Stream keeps until the end. It must not
@@ -76,6 +81,7 @@ type attempt struct {
 	split           thinkSplitter
 	usage           *Usage
 	replaced        bool // U+FFFD in arguments
+	full            bool // more text came than an answer may hold
 }
 
 // run sends the request and reads the answer.
@@ -131,8 +137,11 @@ func (a *attempt) read(stream *openai.ChatCompletionStream, w *watch) error {
 		for i := range chunk.Choices {
 			a.choice(&chunk.Choices[i], w)
 		}
-		if a.text.Len()+a.reasoning.Len()+a.calls.size > maxAnswer {
-			return &Error{Kind: KindProtocol, Message: fmt.Sprintf("The answer is longer than %d MB and was given up.", maxAnswer>>20)}
+		switch {
+		case a.full:
+			return &Error{Kind: KindProtocol, Message: fmt.Sprintf("The answer is longer than %d MB and was given up there.", maxText>>20)}
+		case a.calls.size > maxCallBytes:
+			return &Error{Kind: KindProtocol, Message: fmt.Sprintf("The tool calls of the answer are longer than %d MB together, so the answer was given up.", maxCallBytes>>20)}
 		}
 	}
 }
@@ -163,14 +172,33 @@ func (a *attempt) choice(choice *openai.ChatCompletionStreamChoice, w *watch) {
 	}
 }
 
+// fit cuts what goes beyond the longest answer.
+func (a *attempt) fit(s string) string {
+	room := maxText - a.text.Len() - a.reasoning.Len()
+	if len(s) <= room {
+		return s
+	}
+	a.full = true
+	for room > 0 && !utf8.RuneStart(s[room]) {
+		room--
+	}
+	return s[:room]
+}
+
 func (a *attempt) addText(s string) {
 	a.consumed = true
+	if s = a.fit(s); s == "" {
+		return
+	}
 	a.text.WriteString(s)
 	a.on(TextDelta{s})
 }
 
 func (a *attempt) addReasoning(s string) {
 	a.consumed = true
+	if s = a.fit(s); s == "" {
+		return
+	}
 	a.reasoning.WriteString(s)
 	a.on(ReasoningDelta{s})
 }

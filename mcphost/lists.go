@@ -106,31 +106,36 @@ func (c *Connection) readPages(ctx context.Context, l *live, kind, method, membe
 			p.ttl = time.Duration(min(ms, 3600_000)) * time.Millisecond
 		}
 		next := m["nextCursor"]
-		switch {
-		case absent(next):
+		if absent(next) {
 			return p, nil
-		case next[0] != '"':
-			problem("page %d ends with a cursor that is no text; what follows was left out", n)
-			return p, nil
-		case len(next) > 64<<10:
-			problem("page %d ends with a cursor of %d bytes; what follows was left out", n, len(next))
-			return p, nil
-		case seen[str(next)]:
-			problem("the server gave the cursor %s twice; what follows was left out", short(string(next), 60))
-			return p, nil
-		case n >= MaxPages:
-			problem("it has more than %d pages; what follows was left out", MaxPages)
-			return p, nil
-		case size > maxListBytes:
-			problem("it is larger than %d MiB; the pages after the %dth were not read", maxListBytes>>20, n)
-			return p, nil
-		case len(p.entries) > MaxItems:
-			problem("it has more than %d entries; the pages after the %dth were not read", MaxItems, n)
+		}
+		if why := lastPage(next, seen[str(next)], n, len(p.entries), size); why != "" {
+			problem("%s", why)
 			return p, nil
 		}
 		seen[str(next)] = true
 		cursor = next
 	}
+}
+
+// lastPage says why no page is read after the nth, although the server gave a cursor; ""
+// where one is. entries and size (in bytes) are those of all pages so far.
+func lastPage(cursor json.RawMessage, seen bool, n, entries, size int) string {
+	switch {
+	case cursor[0] != '"':
+		return fmt.Sprintf("page %d ends with a cursor that is no text; what follows was left out", n)
+	case len(cursor) > 64<<10:
+		return fmt.Sprintf("page %d ends with a cursor of %d bytes; what follows was left out", n, len(cursor))
+	case seen:
+		return fmt.Sprintf("the server gave the cursor %s twice; what follows was left out", short(string(cursor), 60))
+	case n >= MaxPages:
+		return fmt.Sprintf("it has more than %d pages; what follows was left out", MaxPages)
+	case size > maxListBytes:
+		return fmt.Sprintf("it is larger than %d MiB; the pages after the %dth were not read", maxListBytes>>20, n)
+	case entries > MaxItems:
+		return fmt.Sprintf("it has more than %d entries; the pages after the %dth were not read", MaxItems, n)
+	}
+	return ""
 }
 
 // collect reads entries, drops those that cannot be offered one by one, and

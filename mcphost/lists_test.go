@@ -65,7 +65,9 @@ func TestPagesOfAnySize(t *testing.T) {
 		answer(w, m, fmt.Sprintf(`"result":{"tools":[{"name":"t%d","description":"%s","inputSchema":{"type":"object"}}],"nextCursor":"%d"}`, n, words, n))
 	}), nil)
 	h, _ := trial.Host(t, mcphost.Options{})
-	c := trial.Connect(t, h, config(s))
+	cfg := config(s)
+	cfg.StartTimeout = time.Minute // such lists take their time under the race detector
+	c := trial.Connect(t, h, cfg)
 	if n, said := len(c.Tools()), fmt.Sprint(c.Problems()); n < 5 || n > 12 || !strings.Contains(said, "larger than 16 MiB") {
 		t.Errorf("%d tools, %s", n, said)
 	}

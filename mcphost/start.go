@@ -264,6 +264,9 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 		out.Hint = "Run the command in a terminal to see what it needs: " + c.commandLine()
 	case out.Stage == StageList:
 	case errors.Is(err, errStartLimit):
+		if c.cfg.transport() != TransportStdio {
+			out.Stage = StageStart // nothing has come from there
+		}
 		out.Message = fmt.Sprintf("it did not answer within %s.", limit)
 		out.Hint = "Check the command; if it is only slow, give it a longer start time."
 		out.Stderr = c.redact(lastLines(c.rawStderr(), 20))
@@ -274,6 +277,9 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 		out.Hint = "Use a version of the server that speaks one of these, or a newer version of this program."
 	case errors.As(err, &status):
 		out.Message, out.Hint = sentence(status.Message), status.Hint
+		if status.Unreached && out.Stage == StageHandshake {
+			out.Stage = StageStart
+		}
 	case out.Stage == StageProgram && c.cfg.transport() == TransportStdio:
 		out.Hint = "Install the program, or give its full path as the command."
 	}

@@ -15,8 +15,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 )
@@ -24,7 +22,7 @@ import (
 // Options says which folder to open and how.
 type Options struct {
 	// Dir is the data folder; it is made with mode 0700 where it is missing,
-	// unless ReadOnly.
+	// unless ReadOnly. One that exists must be empty or a data folder already.
 	Dir string
 	// ReadOnly takes no lock and makes or changes nothing in the folder. It
 	// works while another process writes there, and on a read-only medium.
@@ -165,59 +163,6 @@ func (db *DB) openToWrite(ctx context.Context, steps []migration) error {
 		return explain("opening the data file", db.path, err)
 	}
 	return db.loadMeta(ctx)
-}
-
-// prepareFolder makes the folder and closes it to others. A shared folder such
-// as /tmp, or the person's home, is never closed: that would break other things.
-func prepareFolder(dir string, onError func(error)) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return explain("making the data folder", dir, err)
-	}
-	info, err := os.Stat(dir)
-	if err != nil {
-		return explain("looking at the data folder", dir, err)
-	}
-	if info.Mode().Perm() == 0o700 || info.Mode()&fs.ModeSticky != 0 || holdsHome(dir) {
-		return nil
-	}
-	if err := os.Chmod(dir, 0o700); err != nil {
-		onError(fmt.Errorf("the data folder %s may be readable by others, and its rights could not be changed: %w", dir, err))
-	}
-	return nil
-}
-
-// holdsHome tells whether dir is the person's home folder or above it.
-func holdsHome(dir string) bool {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return false
-	}
-	up, err := filepath.Rel(dir, home)
-	return err == nil && filepath.IsLocal(up)
-}
-
-// claimFiles makes the data file where it is missing and closes it to others.
-// SQLite gives its side files the data file's mode.
-func (db *DB) claimFiles(found presence) error {
-	if found == absent {
-		f, err := os.OpenFile(db.path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-		if err == nil {
-			err = f.Close() // no connection of ours is open on it yet
-		}
-		if err != nil {
-			return explain("making the data file", db.path, err)
-		}
-	}
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		err := os.Chmod(db.path+suffix, 0o600)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			if suffix == "" && errors.Is(err, fs.ErrPermission) {
-				return explain("setting the rights of the data file", db.path, err)
-			}
-			db.onError(fmt.Errorf("setting the rights of %s: %w", db.path+suffix, err))
-		}
-	}
-	return nil
 }
 
 // loadMeta reads what was made together with the file.

@@ -6,6 +6,7 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"steward/app/consent"
 	"steward/app/event"
 	"steward/app/journal"
+	"steward/app/secrets"
 	"steward/llm"
 	"steward/mcphost"
 	"steward/storage"
@@ -44,6 +46,9 @@ type Options struct {
 	Connections func(ctx context.Context, conversation string) ([]*mcphost.Connection, error)
 	// Redact replaces known secrets in text from outside; nil keeps it.
 	Redact func(string) string
+	// Known knows the secrets that are replaced in what the person and the model wrote, on
+	// the screen and in the store. Nil knows none.
+	Known *secrets.Redactor
 	// System is put before the built-in system prompt; usually empty.
 	System string
 	Now    func() time.Time
@@ -64,6 +69,9 @@ type Engine struct {
 func New(o Options) *Engine {
 	if o.Redact == nil {
 		o.Redact = func(s string) string { return s }
+	}
+	if o.Known == nil {
+		o.Known = &secrets.Redactor{}
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -166,7 +174,7 @@ func check(t Turn) error {
 func (e *Engine) conversation(ctx context.Context, t Turn) (storage.Conversation, error) {
 	now := e.o.Now().UTC()
 	if t.Conversation == "" {
-		return storage.Conversation{ID: newID("c_"), Title: title(t), Created: now, Updated: now}, nil
+		return storage.Conversation{ID: newID("c_"), Title: e.title(t), Created: now, Updated: now}, nil
 	}
 	c, err := e.o.Store.Conversation(ctx, t.Conversation)
 	switch {
@@ -177,18 +185,18 @@ func (e *Engine) conversation(ctx context.Context, t Turn) (storage.Conversation
 	}
 	c.Updated = now
 	if c.Title == "" {
-		c.Title = title(t)
+		c.Title = e.title(t)
 	}
 	return c, nil
 }
 
 // title is the first words of what the person said.
-func title(t Turn) string {
+func (e *Engine) title(t Turn) string {
 	text := t.Text
 	if strings.TrimSpace(text) == "" && len(t.Attach) > 0 {
 		text = t.Attach[0].Name
 	}
-	return clean.Line(text, 60)
+	return clean.Line(e.o.Known.Known(text), 60)
 }
 
 // takeOver makes r the conversation's running turn, after the end of the one
@@ -225,7 +233,8 @@ func (e *Engine) release(r *Running) {
 }
 
 // storeUser stores the message durably before anything is sent. It reads the
-// conversation again: the turn before this one has written it meanwhile.
+// conversation again: the turn before this one has written it meanwhile. Known secrets are
+// stored by their labels; what is sent is what the person wrote, see turn.asWritten.
 func (e *Engine) storeUser(ctx context.Context, t Turn, conv *storage.Conversation) error {
 	if t.Conversation != "" {
 		var err error
@@ -235,11 +244,15 @@ func (e *Engine) storeUser(ctx context.Context, t Turn, conv *storage.Conversati
 	}
 	msg := storage.Message{
 		ID: newID("m_"), Conversation: conv.ID, Role: storage.RoleUser, State: storage.StateComplete,
-		Text: t.Text, Time: e.o.Now().UTC(),
+		Text: e.o.Known.Known(t.Text), Time: e.o.Now().UTC(),
 	}
 	if len(t.Attach) > 0 {
+		kept := slices.Clone(t.Attach)
+		for i := range kept {
+			kept[i].Text = e.o.Known.Known(kept[i].Text)
+		}
 		var err error
-		if msg.Meta, err = encode(storedMeta{Attachments: t.Attach}); err != nil {
+		if msg.Meta, err = encode(storedMeta{Attachments: kept}); err != nil {
 			return err
 		}
 	}

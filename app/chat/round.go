@@ -14,7 +14,8 @@ import (
 	"steward/storage"
 )
 
-// maxCalls is how many calls of one answer are looked at.
+// maxCalls is how many calls of one answer may run; the others are answered and recorded
+// as not executed.
 const maxCalls = 64
 
 // offers are the tools that one request offers, and the way back from the names
@@ -94,6 +95,7 @@ type pending struct {
 	conn    *mcphost.Connection
 	refusal string // not run: what the model is told
 	unknown bool   // names no tool
+	beyond  bool   // more calls than one answer may hold; told once for all
 	outcome consent.Outcome
 	err     error
 }
@@ -109,6 +111,9 @@ func (t *turn) round(answer llm.Answer, o offers, last bool) *ending {
 		for _, p := range calls {
 			p.refusal = "Not executed: the limit of rounds for one turn was reached."
 		}
+	}
+	if n := len(calls) - maxCalls; n > 0 {
+		t.e.notice(t.conv.ID, "call_refused", "", fmt.Sprintf("The model made %d calls in one answer; at most %d may run, so %d are not executed.", len(calls), maxCalls, n))
 	}
 	t.execute(calls)
 	var failed []error
@@ -155,6 +160,10 @@ func (t *turn) prepare(in []llm.ToolCall, o offers) []*pending {
 		out = append(out, p)
 		found, ok := o.by[c.Name]
 		switch {
+		case i >= maxCalls:
+			p.refusal = fmt.Sprintf("Not executed: more than %d calls in one answer.", maxCalls)
+			p.beyond = true
+			continue
 		case c.Problem != "":
 			p.refusal = "Not executed: " + c.Problem
 			p.stored.Problem, p.stored.Raw = c.Problem, Shorten(c.Raw, 64<<10)
@@ -162,9 +171,6 @@ func (t *turn) prepare(in []llm.ToolCall, o offers) []*pending {
 		case !ok:
 			p.unknown = true
 			p.refusal = fmt.Sprintf("Not executed: there is no tool named %s. Use one of the tools that are offered, by its exact name.", clean.Line(c.Name, 100))
-			continue
-		case i >= maxCalls:
-			p.refusal = fmt.Sprintf("Not executed: one answer may hold at most %d calls.", maxCalls)
 			continue
 		}
 		call, err := consent.NewCall(consent.CallSpec{
@@ -202,7 +208,14 @@ func (t *turn) storeCalls(calls []*pending) *ending {
 	if msg.Calls, err = encode(stored); err != nil {
 		return &ending{Failed, err.Error()}
 	}
-	row := *msg
+	for i := range stored {
+		stored[i].Arguments = t.e.o.Known.RedactJSON(stored[i].Arguments)
+		stored[i].Raw = t.e.o.Redact(stored[i].Raw)
+	}
+	row := *msg // what the record keeps is stored; this turn goes on with what the model wrote
+	if row.Calls, err = encode(stored); err != nil {
+		return &ending{Failed, err.Error()}
+	}
 	t.e.o.Store.Later(func(tx *storage.Tx) error { return tx.PutMessage(row) })
 	return nil
 }
@@ -244,7 +257,9 @@ func (t *turn) execute(calls []*pending) {
 // refuse answers a call that cannot run, and records it.
 func (t *turn) refuse(p *pending) {
 	p.err = t.e.o.Gate.Refuse(t.log, t.conv.ID, p.stored.Name, p.stored.Arguments, t.model, p.refusal)
-	t.e.notice(t.conv.ID, "call_refused", p.stored.Server, clean.Clean(fmt.Sprintf("A call of %s was not executed: %s", p.stored.Name, strings.TrimPrefix(p.refusal, "Not executed: "))))
+	if !p.beyond {
+		t.e.notice(t.conv.ID, "call_refused", p.stored.Server, clean.Clean(fmt.Sprintf("A call of %s was not executed: %s", p.stored.Name, strings.TrimPrefix(p.refusal, "Not executed: "))))
+	}
 	t.storeResult(p)
 }
 
@@ -265,7 +280,7 @@ func (t *turn) resultRow(p *pending) storage.Message {
 		m.Text = o.Text
 		meta.Record, meta.Outcome, meta.Effect = o.Record, o.Outcome, o.Effect
 		if o.Call.Arguments() != p.call.Arguments() {
-			meta.Edited = o.Call.Arguments()
+			meta.Edited = t.e.o.Known.RedactJSON(o.Call.Arguments())
 		}
 		for _, img := range o.Images {
 			meta.Images = append(meta.Images, storedImage{MIMEType: img.MIMEType, Data: img.Data})

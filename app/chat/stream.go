@@ -14,6 +14,10 @@ import (
 // storeEvery is how often a growing answer is stored.
 const storeEvery = 500 * time.Millisecond
 
+// A text longer than smallText bytes is stored again only when an eighth has come to it,
+// so that all it costs to store is a multiple of its size, however slowly it comes.
+const smallText = 64 << 10
+
 // maxHeld is how much of a text is held back at most, in bytes: a model that
 // writes blanks without end must not cost more with each of them.
 const maxHeld = 4 << 10
@@ -71,8 +75,9 @@ func standsAlone(r rune) bool {
 		r >= 0x3001 && r <= 0x3029 || r >= 0xff01 && r <= 0xff60
 }
 
-// saver stores a growing answer, never later than storeEvery after something new
-// has come and not more often than that. Its timer is its own; close ends it.
+// saver stores a growing answer: a short one never later than storeEvery after something
+// new has come, and not more often than that; see smallText for a long one. Its timer is
+// its own; close ends it.
 type saver struct {
 	store *storage.DB
 
@@ -80,6 +85,7 @@ type saver struct {
 	msg     storage.Message
 	text    strings.Builder
 	thought strings.Builder
+	stored  int // bytes, the last time
 	timer   *time.Timer
 	closed  bool
 }
@@ -89,6 +95,9 @@ func newSaver(store *storage.DB, msg storage.Message) *saver {
 }
 
 func (s *saver) add(text, thought string) {
+	if text == "" && thought == "" {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.text.WriteString(text)
@@ -105,6 +114,11 @@ func (s *saver) save() {
 	if s.closed {
 		return
 	}
+	size := s.text.Len() + s.thought.Len()
+	if s.stored > smallText && size < s.stored+s.stored/8 {
+		return // what comes next tries again; the end of the answer stores all
+	}
+	s.stored = size
 	msg := s.msg
 	msg.Text, msg.Reasoning = s.text.String(), s.thought.String()
 	s.store.Later(func(tx *storage.Tx) error { return tx.PutMessage(msg) })

@@ -24,6 +24,9 @@ const (
 	// maxHistory is how many stored messages a request is built from.
 	maxHistory  = 2000
 	historyPage = 500
+	// maxNoted is how many bytes of the prompt and of the answer the record of a request
+	// keeps of each.
+	maxNoted = 16 << 10
 	// repeats is how often one call may be made in a turn before a person is told.
 	repeats = 10
 )
@@ -96,6 +99,9 @@ func (t *turn) work() ending {
 	if t.messages, err = t.history(); err != nil {
 		return t.failed(err)
 	}
+	if err := t.asWritten(); err != nil {
+		return t.failed(err)
+	}
 	t.warn()
 	limit := t.in.MaxRounds
 	if limit <= 0 {
@@ -149,6 +155,21 @@ func (t *turn) history() ([]storage.Message, error) {
 		all = all[1:]
 	}
 	return all, nil
+}
+
+// asWritten puts what the person has just written in the place of what is stored of it.
+func (t *turn) asWritten() error {
+	if len(t.messages) == 0 {
+		return nil
+	}
+	m := &t.messages[len(t.messages)-1]
+	m.Text = t.in.Text
+	if len(t.in.Attach) == 0 {
+		return nil
+	}
+	var err error
+	m.Meta, err = encode(storedMeta{Attachments: t.in.Attach})
+	return err
 }
 
 func (t *turn) failed(err error) ending {
@@ -223,11 +244,12 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 	s := newSaver(t.e.o.Store, msg)
 	defer s.close()
 	start := t.e.o.Now()
-	v := &viewer{t: t, saver: s}
+	v := &viewer{t: t, saver: s, text: piece{known: t.e.o.Known.Stream()}, thought: piece{known: t.e.o.Known.Stream()}}
 	answer, err := t.client.Stream(t.ctx, req, v.on)
 	v.end()
 	s.close()
-	noteErr := t.noteRequest(req, answer, err, t.e.o.Now().Sub(start).Seconds())
+	answer.Text, answer.Reasoning = t.e.o.Known.Known(answer.Text), t.e.o.Known.Known(answer.Reasoning)
+	noteErr := t.noteRequest(req, msg.ID, answer, err, t.e.o.Now().Sub(start).Seconds())
 	msg.Text, msg.Reasoning, msg.State = answer.Text, answer.Reasoning, storedState(answer, err)
 	if answer.Model != "" {
 		msg.Model = answer.Model
@@ -264,7 +286,7 @@ func storedState(a llm.Answer, err error) string {
 }
 
 // noteRequest records the request itself; it needs no commit of its own.
-func (t *turn) noteRequest(req llm.Request, a llm.Answer, failed error, seconds float64) error {
+func (t *turn) noteRequest(req llm.Request, id string, a llm.Answer, failed error, seconds float64) error {
 	o := journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone, Seconds: seconds}
 	switch {
 	case a.State == llm.StateStopped || t.ctx.Err() != nil:
@@ -277,12 +299,18 @@ func (t *turn) noteRequest(req llm.Request, a llm.Answer, failed error, seconds 
 	if failed != nil && o.Reason == "" {
 		o.Reason = clean.Line(t.e.o.Redact(failed.Error()), 500)
 	}
+	detail := map[string]any{
+		"messages": len(req.Messages), "tools": len(req.Tools), "finish": a.Finish, "calls": len(a.Calls),
+		"input_tokens": a.Usage.Input, "output_tokens": a.Usage.Output,
+	}
+	if n := len(t.messages); t.rounds == 1 && n > 0 { // later requests of a turn carry results
+		detail["prompt"], detail["prompt_message"] = t.noted(t.in.Text), t.messages[n-1].ID
+	}
+	if a.Text != "" {
+		detail["answer"], detail["answer_message"] = t.noted(a.Text), id
+	}
 	_, err := t.e.o.Journal.Note(t.log, journal.Proposal{
-		Kind: journal.KindModel, Conversation: t.conv.ID, Model: t.model,
-		Detail: map[string]any{
-			"messages": len(req.Messages), "tools": len(req.Tools), "finish": a.Finish, "calls": len(a.Calls),
-			"input_tokens": a.Usage.Input, "output_tokens": a.Usage.Output,
-		},
+		Kind: journal.KindModel, Conversation: t.conv.ID, Model: t.model, Detail: detail,
 	}, o)
 	if err != nil {
 		return fmt.Errorf("the request to the model could not be recorded: %w", err)
@@ -290,27 +318,37 @@ func (t *turn) noteRequest(req llm.Request, a llm.Answer, failed error, seconds 
 	return nil
 }
 
+// noted is a text as the record of a request keeps it: to be read and found there. The
+// whole stands in the conversation.
+func (t *turn) noted(text string) string {
+	text = t.e.o.Known.Known(text) // before it is cut, which could hide half of a secret from it
+	if len(text) > maxNoted {
+		text = strings.ToValidUTF8(text[:maxNoted], "") + " […]"
+	}
+	return clean.Clean(text)
+}
+
 // viewer publishes an answer while it comes. It belongs to the turn's goroutine.
 type viewer struct {
 	t             *turn
 	saver         *saver
-	text, thought cleaner
+	text, thought piece
+}
+
+// piece takes the secrets out of a text that comes in pieces, and makes it safe to show.
+type piece struct {
+	known *secrets.Stream
+	clean cleaner
 }
 
 func (v *viewer) on(e llm.Event) {
 	bus, conv := v.t.e.o.Bus, v.t.conv.ID
 	switch e := e.(type) {
 	case llm.TextDelta:
-		v.saver.add(e.Text, "")
 		v.thoughtEnd()
-		if s := v.text.push(e.Text); s != "" {
-			bus.Publish(event.Text{Conversation: conv, Text: s})
-		}
+		v.showText(v.text.known.Push(e.Text))
 	case llm.ReasoningDelta:
-		v.saver.add("", e.Text)
-		if s := v.thought.push(e.Text); s != "" {
-			bus.Publish(event.Reasoning{Conversation: conv, Text: s})
-		}
+		v.showThought(v.thought.known.Push(e.Text))
 	case llm.UsageEvent:
 		bus.Publish(event.Usage{Conversation: conv, Input: e.Input, Output: e.Output})
 	case llm.Retrying:
@@ -320,15 +358,31 @@ func (v *viewer) on(e llm.Event) {
 	}
 }
 
+func (v *viewer) showText(s string) {
+	v.saver.add(s, "")
+	if s = v.text.clean.push(s); s != "" {
+		v.t.e.o.Bus.Publish(event.Text{Conversation: v.t.conv.ID, Text: s})
+	}
+}
+
+func (v *viewer) showThought(s string) {
+	v.saver.add("", s)
+	if s = v.thought.clean.push(s); s != "" {
+		v.t.e.o.Bus.Publish(event.Reasoning{Conversation: v.t.conv.ID, Text: s})
+	}
+}
+
 func (v *viewer) thoughtEnd() {
-	if s := v.thought.rest(); s != "" {
+	v.showThought(v.thought.known.Rest())
+	if s := v.thought.clean.rest(); s != "" {
 		v.t.e.o.Bus.Publish(event.Reasoning{Conversation: v.t.conv.ID, Text: s})
 	}
 }
 
 func (v *viewer) end() {
 	v.thoughtEnd()
-	if s := v.text.rest(); s != "" {
+	v.showText(v.text.known.Rest())
+	if s := v.text.clean.rest(); s != "" {
 		v.t.e.o.Bus.Publish(event.Text{Conversation: v.t.conv.ID, Text: s})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"steward/app/consent"
+	"steward/app/event"
 	"steward/app/journal"
 	"steward/llm"
 	"steward/storage"
@@ -380,5 +381,67 @@ func TestMessagesThatAreRefusedBeforeAnythingIsStored(t *testing.T) {
 	}
 	if all, err := r.store.Conversations(context.Background(), storage.ConversationFilter{}); err != nil || len(all) != 0 {
 		t.Fatalf("%v (%v)", all, err)
+	}
+}
+
+// What a growing answer costs to store is a multiple of its size, not its square.
+func TestALongAnswerIsNotStoredOverAndOver(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{})
+	s := newSaver(r.store, storage.Message{ID: "m_x", Conversation: "c_x", Role: storage.RoleAssistant, State: storage.StateStreaming})
+	defer s.close()
+	if err := r.store.Write(context.Background(), func(tx *storage.Tx) error { return tx.PutConversation(storage.Conversation{ID: "c_x"}) }); err != nil {
+		t.Fatal(err)
+	}
+	const piece, pieces = 4 << 10, 1024
+	written, times, last := 0, 0, 0
+	for range pieces {
+		s.add(strings.Repeat("x", piece), "")
+		s.save()
+		if s.stored != last {
+			written, times, last = written+s.stored, times+1, s.stored
+		}
+	}
+	if n := piece * pieces; written > 12*n || times < 16 || last < n*7/8 {
+		t.Errorf("an answer of %d bytes was stored %d times, %d bytes in all, at last %d", n, times, written, last)
+	}
+}
+
+// Of the calls of one answer so many run and no more, whoever allows them; each is answered.
+func TestHundredsOfCallsInOneAnswer(t *testing.T) {
+	t.Parallel()
+	const made = maxCalls + 40
+	var parts []sm.Part
+	for i := range made {
+		parts = append(parts, sm.CallDelta(i, fmt.Sprintf("c%d", i), "s__echo", fmt.Sprintf(`{"text":"%d"}`, i)))
+	}
+	r := newRig(t, rigOptions{policy: allowAll(), script: strict(sm.Reply(append(parts, sm.Finish("tool_calls"), sm.Done())...), sm.Say("ok"))})
+	r.server("s")
+	r.want(r.ask("go"), Finished)
+	ran, refused := 0, 0
+	for i, got := range r.tools(2) {
+		switch {
+		case got == fmt.Sprint(i):
+			ran++
+		case got == fmt.Sprintf("Not executed: more than %d calls in one answer.", maxCalls):
+			refused++
+		}
+	}
+	if ran != maxCalls || refused != made-maxCalls {
+		t.Errorf("%d ran, %d were refused", ran, refused)
+	}
+	if n := len(r.records(journal.KindCall)); n != made {
+		t.Errorf("%d calls recorded", n)
+	}
+	told := 0
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.events {
+		if n, ok := e.(event.Notice); ok && n.Kind == "call_refused" {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("told %d times", told)
 	}
 }

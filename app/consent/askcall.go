@@ -45,7 +45,7 @@ func (r *run) ask() (decision, error) {
 	item := Item{
 		ID: call.ID(), Kind: KindCall, Hash: call.Hash(), Conversation: call.Conversation(), Server: call.Server(),
 		Record: r.entry.Number(), Since: r.g.o.Now(), Call: &call,
-		Presentation: presentCall(call, r.tool, r.warnings()),
+		Presentation: withoutKnown(presentCall(call, r.tool, r.warnings()), r.g.o.Known),
 	}
 	expiry, stop := r.g.expiry(&item)
 	defer stop()

@@ -9,6 +9,7 @@ import (
 
 	"steward/app/event"
 	"steward/app/journal"
+	"steward/app/secrets"
 	"steward/mcphost"
 	"steward/mcphost/schema"
 	"steward/storage"
@@ -41,7 +42,10 @@ type Options struct {
 	// Redact replaces known secrets in what a server sent before a model or a
 	// screen gets it.
 	Redact func(string) string
-	Now    func() time.Time
+	// Known knows the secrets that are replaced where the model's own words and arguments
+	// are shown. Nil knows none.
+	Known *secrets.Redactor
+	Now   func() time.Time
 	// Listed tells whether a server comes from a file given for this run and
 	// counts as reviewed as it is first seen. Nil: none does.
 	Listed func(server string) bool
@@ -111,6 +115,9 @@ var _ mcphost.Asker = (*Gate)(nil)
 func New(o Options) *Gate {
 	if o.Redact == nil {
 		o.Redact = func(s string) string { return s }
+	}
+	if o.Known == nil {
+		o.Known = &secrets.Redactor{}
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -44,6 +44,24 @@ func presentCall(c Call, t mcphost.Tool, warnings []string) Presentation {
 	return p
 }
 
+// withoutKnown replaces the secrets that Steward knows in what a person is shown of a
+// call, and says so: they would be sent all the same.
+func withoutKnown(p Presentation, known *secrets.Redactor) Presentation {
+	json := known.Known(p.JSON)
+	for i := range p.Rows {
+		if text := known.Known(p.Rows[i].Text); text != p.Rows[i].Text {
+			p.Rows[i].Text = text
+			p.Rows[i].Hidden = append(p.Rows[i].Hidden, "a secret that Steward knows")
+		}
+		p.Rows[i].Name = known.Known(p.Rows[i].Name)
+	}
+	if json != p.JSON {
+		p.Warnings = append(p.Warnings, "These arguments hold a secret that Steward knows. It is not shown here, but it would be sent as the model wrote it.")
+	}
+	p.JSON = json
+	return p
+}
+
 // claims words what the server says of its tool as what it is: a claim.
 func claims(t mcphost.Tool) []string {
 	var out []string

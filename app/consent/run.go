@@ -189,7 +189,7 @@ func (r *run) propose(edits string) error {
 	r.entry = e
 	r.say(event.Call{
 		Conversation: r.call.Conversation(), ID: r.call.ID(), Record: e.Number(), Server: r.call.Server(),
-		Tool: r.call.Tool(), Arguments: r.call.Arguments(), Definition: r.call.Definition(),
+		Tool: r.call.Tool(), Arguments: r.g.o.Known.KnownJSON(r.call.Arguments()), Definition: r.call.Definition(),
 	})
 	return nil
 }

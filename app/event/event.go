@@ -42,7 +42,8 @@ type Text struct {
 }
 
 // Call says that a tool call was proposed and has its record. Arguments is the
-// exact compact JSON that would be sent.
+// exact compact JSON that would be sent, but for secrets that Steward knows: labels stand in
+// their place.
 type Call struct {
 	Conversation string
 	ID           string

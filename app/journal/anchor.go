@@ -98,6 +98,15 @@ func newKeeper(dir, folder string, ring AnchorStore, now func() time.Time) *keep
 	}
 }
 
+// missing says that the side file is gone although there are events, so that the end of
+// the journal is not protected by it until it is written again, which is soon.
+func (k *keeper) missing(head storage.Head) string {
+	if _, err := os.Lstat(k.path); head.Seq == 0 || !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return fmt.Sprintf("The journal holds %d events, but the side file %s that guards its end is gone. Either Steward was killed in its very first moments, or the file was removed; then entries may have been cut off the end of the journal unnoticed. It is written anew now. If you did not remove it, compare the last entries with what you remember, or with a backup.", head.Seq, k.path)
+}
+
 // begin starts the goroutines. broken hears that the keyring's copy
 // contradicts the chain, trouble that the side file cannot be written.
 func (k *keeper) begin(broken func(string), trouble func(error)) {

@@ -162,3 +162,28 @@ func TestSideFile(t *testing.T) {
 		}
 	}
 }
+
+// A side file that has gone is told at the start after it, before it is written anew.
+func TestAMissingSideFileIsTold(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	reopen := func(want bool) {
+		t.Helper()
+		db := testStore(t, dir)
+		j, recovery, err := Open(bg, Options{Store: db})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(recovery.Notice, storage.AnchorName); got != want || recovery.Problem != "" {
+			t.Errorf("told %q, %q", recovery.Notice, recovery.Problem)
+		}
+		call(t, j, `{}`, `{}`)
+		ok(t, j.Close(bg))
+		ok(t, db.Close())
+	}
+	reopen(false)
+	reopen(false)
+	ok(t, os.Remove(filepath.Join(dir, storage.AnchorName)))
+	reopen(true)
+	reopen(false)
+}

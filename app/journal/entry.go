@@ -90,6 +90,9 @@ func (j *Journal) firstDraft(event string, p Proposal, o *Outcome) (draft, error
 		return draft{}, fmt.Errorf("recording a proposal: %w", err)
 	}
 	words := m.Server + "\n" + m.Tool + "\n" + findable(argumentsOf(c)) + "\n"
+	if p.Kind == KindModel { // what was asked and answered stands in its detail
+		words += findable(string(c.Detail))
+	}
 	if o != nil {
 		more, err := j.outcome(*o, p.Kind, true, &m, &c)
 		if err != nil {

@@ -69,6 +69,8 @@ type Recovery struct {
 	// Problem says why the journal does not hold; "" where it does. The journal
 	// then records nothing until Acknowledge.
 	Problem string
+	// Notice says what a person should know of a journal that holds; "" where nothing.
+	Notice string
 }
 
 // Journal is the open journal. All methods may be called from any goroutine.
@@ -130,6 +132,7 @@ func Open(ctx context.Context, o Options) (*Journal, Recovery, error) {
 		return nil, recovery, fmt.Errorf("opening the journal: %w", err)
 	}
 	j.next = j.head.Record + 1
+	recovery.Notice = j.keeper.missing(j.head)
 	if recovery.Problem != "" {
 		j.broken = fmt.Errorf("%w: %s", ErrBroken, recovery.Problem)
 		j.keeper.freeze()

@@ -89,7 +89,7 @@ type Frame struct {
 }
 
 // Filter chooses records. Search looks in server, tool, arguments, result and
-// reason. Since is included, Until is not. Limit 0 is 50, below 0 is no limit. After pages:
+// reason, and in what the model was asked and answered. Since is included, Until is not. Limit 0 is 50, below 0 is no limit. After pages:
 // only records older than that number.
 type Filter struct {
 	Kind         string    `json:"kind,omitempty"`

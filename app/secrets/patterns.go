@@ -258,7 +258,7 @@ func isKeyByte(c byte) bool { return isWord(c) && c < 0x80 || c == '-' }
 // LooksSecret reports whether a value has the form of a key, token or private
 // key, so that it should not stand in a file that is shared.
 func LooksSecret(value string) bool {
-	return patterns.replace(value) != value
+	return patterns.replace(value, 0) != value
 }
 
 // SecretName reports whether a variable, header or option of that name usually

@@ -102,7 +102,7 @@ func (r *Redactor) forms() []rule {
 	}
 	for form, label := range short {
 		if _, taken := forms[form]; !taken {
-			rules = append(rules, rule{anchor: form, label: label, known: true, find: wholeWord(form)})
+			rules = append(rules, rule{anchor: form, label: label, known: true, word: true, find: wholeWord(form)})
 		}
 	}
 	return rules
@@ -130,9 +130,9 @@ func (r *Redactor) Redact(s string) string {
 	for range maxPasses {
 		before := s
 		if m != nil {
-			s = m.replace(s)
+			s = m.replace(s, 0)
 		}
-		if s = patterns.replace(s); s == before {
+		if s = patterns.replace(s, 0); s == before {
 			break
 		}
 	}
@@ -150,6 +150,7 @@ type rule struct {
 	label  string
 	fold   bool // letters of either case; the anchor is in lower case
 	known  bool // the anchor is a form of a learnt value
+	word   bool // and counts as a whole word only
 	find   func(s string, at int) (start, end int)
 }
 
@@ -158,6 +159,7 @@ type rule struct {
 type matcher struct {
 	pairs  [1 << 16 / 64]uint64
 	rules  map[uint16][]rule // by the first two bytes; the longest anchor first
+	firsts [256]bool         // the first bytes of anchors
 	labels map[string]bool   // in whose place nothing is looked for any more
 }
 
@@ -171,6 +173,7 @@ func newMatcher(rules []rule) *matcher {
 		for _, key := range pairs(r) {
 			mark(key)
 			m.rules[key] = append(m.rules[key], r)
+			m.firsts[key>>8] = true
 		}
 	}
 	for _, list := range m.rules {
@@ -201,10 +204,12 @@ func pairs(r rule) []uint16 {
 	return all
 }
 
-func (m *matcher) replace(s string) string {
+// replace returns what stands in s from `from` on with labels in place of what is found.
+// What stands before only decides whether a word begins.
+func (m *matcher) replace(s string, from int) string {
 	var out strings.Builder
-	flat := 0
-	for i := 0; i+1 < len(s); {
+	flat := from
+	for i := from; i+1 < len(s); {
 		key := uint16(s[i])<<8 | uint16(s[i+1])
 		if m.pairs[key/64]&(1<<(key%64)) == 0 {
 			i++
@@ -223,8 +228,8 @@ func (m *matcher) replace(s string) string {
 		out.WriteString(written + label + "]")
 		flat, i = end, end
 	}
-	if flat == 0 {
-		return s
+	if flat == from {
+		return s[from:]
 	}
 	out.WriteString(s[flat:])
 	return out.String()

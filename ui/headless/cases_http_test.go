@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -332,5 +333,23 @@ func TestSecretsStandNowhere(t *testing.T) {
 				t.Error("nothing was tried")
 			}
 		})
+	}
+}
+
+// Nothing is said to have started where nobody was reached.
+func TestDoctorOnAnAddressThatNobodyServes(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	if err := l.Close(); err != nil { // the port is closed now
+		t.Fatal(err)
+	}
+	file := serversFile(t, map[string]any{"far": map[string]any{"url": "http://" + address + "/mcp"}})
+	r := steward(t, "doctor", "--servers", file, "--data", t.TempDir()).mustExit(t, 1)
+	if !strings.Contains(r.out, "FAIL start") || strings.Contains(r.out, "ok   start") || strings.Contains(r.out, "started") || strings.Contains(r.out, "is reached") {
+		t.Errorf("doctor says:\n%s", r.out)
 	}
 }

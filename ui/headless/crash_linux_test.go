@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -228,4 +229,25 @@ func count(all []line, f func(line) bool) int {
 		}
 	}
 	return n
+}
+
+// A killed run leaves nothing in the system's folder for temporary files, and what it left in
+// the data folder is removed by the next one.
+func TestAKilledRunLeavesNoFolderBehind(t *testing.T) {
+	t.Parallel()
+	data, tmp, seen := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "seen")
+	servers := serversFile(t, scripted("--record", seen, "--step", "tool:slow=@sleep 60s"))
+	cmd := prepared(t, "call", "s", "slow", "{}", "--consent", "allow", "--data", data, "--servers", servers)
+	cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
+	interruptedWhen(t, cmd, inCall(seen), syscall.SIGKILL)
+	if left, err := os.ReadDir(tmp); err != nil || len(left) != 0 {
+		t.Errorf("in the folder for temporary files: %v (%v)", left, err)
+	}
+	if left, err := os.ReadDir(filepath.Join(data, "work")); err != nil || len(left) != 1 {
+		t.Errorf("this test kills too early or too late: %v (%v)", left, err)
+	}
+	steward(t, "tools", "--data", data).mustExit(t, 0)
+	if _, err := os.Stat(filepath.Join(data, "work")); !os.IsNotExist(err) {
+		t.Errorf("the next run left it there: %v", err)
+	}
 }

@@ -349,6 +349,12 @@ func (c *command) check(set *flag.FlagSet) error {
 	}
 	given := map[string]bool{}
 	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if (c.name == "ask" || c.name == "call") && given["json"] {
+		return usagef("%s has no --json; --events prints JSON lines", c.name)
+	}
+	if err := c.checkHeeded(given); err != nil {
+		return err
+	}
 	c.limitGiven = given["limit"]
 	for _, ch := range choices {
 		if given[ch.flag] && !slices.Contains(ch.allowed, ch.value) {
@@ -369,8 +375,6 @@ func (c *command) check(set *flag.FlagSet) error {
 		return usagef("--limit is %d, but must be at least 1", c.limit)
 	case given["after"] && c.after < 0:
 		return usagef("--after is %d, but must be the number of a record", c.after)
-	case given["json"] && (c.name == "ask" || c.name == "call"):
-		return usagef("%s has no --json; --events prints JSON lines", c.name)
 	case given["secret"] && (c.sub == "list" || c.secret == ""):
 		return usagef("--secret needs the name of a secret, and servers review SERVER or servers trust SERVER")
 	case c.revokeGrants && (c.sub != "trust" || given["secret"]):

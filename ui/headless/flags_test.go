@@ -78,6 +78,13 @@ func TestWrongUsageIsASentence(t *testing.T) {
 		{"journal list --kind nonsense", "must be one of call, elicitation,"},
 		{"journal export --outcome nonsense", "must be one of ok, tool_error,"},
 		{"tools --kind call", "kind"},
+		{"call s t --attach f", "does nothing with --attach"},
+		{"journal verify --search x", "does nothing with --search"},
+		{"journal show 1 --limit 2", "does nothing with --limit"},
+		{"journal list --format csv", "that is for journal export"},
+		{"journal list --events", "does nothing with --events"},
+		{"servers review s --json", "does nothing with --json"},
+		{"version --events", "does nothing with --events"},
 		{"doctor a b", "one word too many"},
 		{"version now", "one word too many"},
 	} {
@@ -102,5 +109,16 @@ func TestTimesAsPeopleWriteThem(t *testing.T) {
 	}
 	if _, err := parseTime("since", "yesterday"); err == nil {
 		t.Error("nonsense was accepted as a time")
+	}
+}
+
+// What describes a run may be given to every command.
+func TestFlagsOfARunAreTakenEverywhere(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{"ask hi", "call s t", "tools", "prompts", "resources", "servers list", "servers review s", "journal list", "journal verify", "doctor"} {
+		args := command + " --data d --servers f --base-url http://127.0.0.1:1/v1 --model m --api-key-env K --consent deny --elicit decline --sampling deny --root r --tool-timeout 2s --max-rounds 3"
+		if _, err := parse(strings.Fields(args)); err != nil {
+			t.Errorf("%s: %v", command, err)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package headless
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -98,9 +97,17 @@ func (r *run) filter() (journal.Filter, error) {
 }
 
 func (r *run) listRecords(ctx context.Context, j *journal.Journal, f journal.Filter) error {
+	shown := f.Limit
+	if f.Limit > 0 {
+		f.Limit++ // to see whether there are more
+	}
 	records, err := j.List(ctx, f)
 	if err != nil {
 		return err
+	}
+	if shown > 0 && len(records) > shown {
+		records = records[:shown]
+		defer fmt.Fprintf(r.Err, "These are the newest %d; there are more. The next: --after %d; or give a larger --limit.\n", shown, records[shown-1].Record)
 	}
 	if r.json {
 		if records == nil {
@@ -125,19 +132,11 @@ func (r *run) showRecord(ctx context.Context, j *journal.Journal, n int64) error
 	if r.json {
 		return writeJSON(r.Out, d)
 	}
-	var b strings.Builder
-	if err := json.NewEncoder(&b).Encode(d); err != nil {
-		return fmt.Errorf("record %d cannot be shown: %w", n, err)
-	}
-	dec := json.NewDecoder(strings.NewReader(b.String()))
-	dec.UseNumber()
-	tree, err := ordered(dec)
+	text, err := recordText(d)
 	if err != nil {
 		return fmt.Errorf("record %d cannot be shown: %w", n, err)
 	}
-	var out strings.Builder
-	tree.write(&out, "")
-	_, err = io.WriteString(r.Out, out.String())
+	_, err = io.WriteString(r.Out, text)
 	return err
 }
 

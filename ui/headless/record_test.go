@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"steward/testdata/scriptedmodel"
 )
 
 const recordKeys = "record kind parent time conversation server tool arguments decision by outcome effect seconds model"
@@ -143,5 +145,48 @@ func TestReadingLeavesTheFolderAlone(t *testing.T) {
 	steward(t, "servers", "list", "--data", empty).mustExit(t, 0)
 	if _, err := os.Stat(empty); !os.IsNotExist(err) {
 		t.Errorf("reading made the folder: %v", err)
+	}
+}
+
+// The record of a request to the model holds what was asked and answered, can be found by
+// both, and a person reads that first.
+func TestARequestIsFoundByItsWords(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	_, flags := model(t, scriptedmodel.Say("Zebras have stripes."))
+	servers := serversFile(t, minimal())
+	steward(t, with(flags, "ask", "What about aardvarks?", "--data", data, "--servers", servers)...).mustExit(t, 0)
+	for _, word := range []string{"aardvarks", "stripes"} {
+		if got := array(t, steward(t, "journal", "list", "--json", "--search", word, "--data", data).mustExit(t, 0).out); len(got) != 1 || got[0].str("kind") != "model" {
+			t.Fatalf("%s: %d records", word, len(got))
+		}
+	}
+	rec := array(t, steward(t, "journal", "list", "--json", "--kind", "model", "--data", data).mustExit(t, 0).out)[0]
+	number := strings.TrimSpace(jsonText(rec.value["record"]))
+	head, _, _ := strings.Cut(steward(t, "journal", "show", number, "--data", data).mustExit(t, 0).out, "\nDetails\n")
+	if !strings.Contains(head, "Asked:     What about aardvarks?\n") || !strings.Contains(head, "Answer:    Zebras have stripes.\n") {
+		t.Errorf("show begins with\n%s", head)
+	}
+	if r := steward(t, "journal", "list", "--limit", "1", "--data", data).mustExit(t, 0).mustSay(t, "newest 1", "--after "+number); strings.Count(r.out, "\n") != 2 {
+		t.Errorf("list: %s", r.out)
+	}
+	if r := steward(t, "journal", "list", "--data", data).mustExit(t, 0); strings.Contains(r.errOut, "there are more") {
+		t.Errorf("a whole list is called cut: %s", r.errOut)
+	}
+}
+
+// A call is shown with what was sent, who decided and what came back; the wire comes last.
+func TestACallIsShownForAPerson(t *testing.T) {
+	t.Parallel()
+	data := folder(t)
+	rec := array(t, steward(t, "journal", "list", "--json", "--outcome", "ok", "--kind", "call", "--data", data).mustExit(t, 0).out)[0]
+	out := steward(t, "journal", "show", strings.TrimSpace(jsonText(rec.value["record"])), "--data", data).mustExit(t, 0).out
+	last := -1
+	for _, part := range []string{"call of get_weekly_report on weekly-report", "Sent:      " + weekly, "Decided:   allowed by flag", "Came back: ok, effect done", "Result:", "\nDetails\n", "\nOn the wire"} {
+		at := strings.Index(out, part)
+		if at <= last {
+			t.Errorf("%q stands at %d, after %d, in\n%s", part, at, last, out)
+		}
+		last = at
 	}
 }

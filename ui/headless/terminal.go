@@ -277,7 +277,10 @@ func (t *terminal) readLine(ctx context.Context, line *lineEdit) (string, error)
 			t.print("\n")
 			return "", io.EOF
 		}
-		line.take(k)
+		if line.take(k); len(line.text) > maxLine {
+			t.print("\n")
+			return "", errLongAnswer
+		}
 		if len(t.pending) == 0 {
 			line.draw()
 		}
@@ -302,9 +305,16 @@ func (t *terminal) pipedLine(ctx context.Context) (string, error) {
 		case err != nil:
 			return "", err
 		}
-		t.pending = append(t.pending, b...)
+		if t.pending = append(t.pending, b...); len(t.pending) > maxLine {
+			return "", errLongAnswer
+		}
 	}
 }
+
+// maxLine is the length of the longest answer, in bytes: what is read may have no end.
+const maxLine = 1 << 20
+
+var errLongAnswer = fmt.Errorf("the answer is longer than %d MiB", maxLine>>20)
 
 // askHidden is ask without showing what is typed.
 func (t *terminal) askHidden(ctx context.Context, prompt string) (string, error) {

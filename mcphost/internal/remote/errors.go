@@ -17,7 +17,10 @@ import (
 type Error struct {
 	Status  int    // the HTTP status; 0 if there was none
 	Message string // a sentence that names the address
-	Hint    string // what to do
+	// Unreached says that no answer came at all: nobody listens, the name is not known,
+	// the certificate is no good.
+	Unreached bool
+	Hint      string // what to do
 	// Challenge is the WWW-Authenticate header of a 401 or 403: what a sign-in
 	// would begin with.
 	Challenge string
@@ -43,7 +46,7 @@ func show(u *url.URL) string {
 
 // unreachable explains an error of the network.
 func (l *Link) unreachable(err error) error {
-	e := &Error{Err: err, Hint: "Check the address and the network, and whether the server is running."}
+	e := &Error{Err: err, Unreached: true, Hint: "Check the address and the network, and whether the server is running."}
 	cause := err
 	var ue *url.Error
 	if errors.As(err, &ue) {

@@ -228,6 +228,9 @@ func (s *Session) Token() string { return "steward-" + strconv.FormatInt(s.seq.A
 // Do makes a request and waits for its answer, the end of the link, or the end
 // of the context, which cancels the request at the server.
 func (s *Session) Do(ctx context.Context, r Request) Reply {
+	if err := ctx.Err(); err != nil {
+		return Reply{Err: err}
+	}
 	if r.Token == "" {
 		r.Token = s.Token()
 	}
