@@ -1,8 +1,10 @@
 package headless
 
 import (
+	"bufio"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -37,33 +39,64 @@ func BenchmarkFirstRequest(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkTurn makes a turn of 50 calls. ms/call is the time from one model request to
-// the next: the endpoint's answer, the call with its two durable commits, and the
-// messages stored beside them. ms/insert is a bare durable insert in the same run, and
+// BenchmarkTurn makes a turn of 50 calls. ms/call is the time from the end of the model's
+// answer to the call's result: proposed, decided, both durable commits, and the server.
+// ms/round is the time from one model request to the next, with the endpoint and the
+// messages stored beside the call. ms/insert is a bare durable insert in the same run, and
 // x-budget the share of 1.5 ms plus two such inserts that a call takes.
 func BenchmarkTurn(b *testing.B) {
 	servers := serversFile(b, scripted("--only", "echo"))
-	var perCall, perInsert []float64
+	var perCall, perRound, perInsert []float64
 	var peak int64
 	for range b.N {
 		m := scriptedmodel.StartScript(b, scriptedmodel.Script{Rounds: &scriptedmodel.Rounds{N: benchCalls, Tool: "echo", Arguments: []byte(`{"text":"{{n}}"}`)}})
 		cmd := prepared(b, "ask", "go", "--base-url", m.URL(), "--model", "fake", "--data", b.TempDir(), "--servers", servers, "--consent", "allow", "--max-rounds", fmt.Sprint(benchCalls+5), "--events")
-		r := finish(b, cmd).mustExit(b, 0)
-		if n := strings.Count(r.out, `"outcome":"ok"`); n != benchCalls {
-			b.Fatalf("%d calls, want %d", n, benchCalls)
-		}
+		perCall = append(perCall, callTime(b, cmd))
 		requests := m.Requests()
-		perCall = append(perCall, requests[len(requests)-1].Time.Sub(requests[0].Time).Seconds()*1000/benchCalls)
+		perRound = append(perRound, requests[len(requests)-1].Time.Sub(requests[0].Time).Seconds()*1000/benchCalls)
 		perInsert = append(perInsert, bareInsert(b))
 		peak = max(peak, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
 		m.Close()
 	}
 	call, insert := median(perCall), median(perInsert)
 	b.ReportMetric(call, "ms/call")
+	b.ReportMetric(median(perRound), "ms/round")
 	b.ReportMetric(insert, "ms/insert")
 	b.ReportMetric(call/(1.5+2*insert), "x-budget")
 	b.ReportMetric(float64(peak)/1024, "MB-peak")
 	b.ReportMetric(0, "ns/op")
+}
+
+// callTime runs a turn and returns the median time, in ms, from the model's usage line, which
+// ends its answer, to the result line of the call in it.
+func callTime(b *testing.B, cmd *exec.Cmd) float64 {
+	b.Helper()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	var times []float64
+	var answered time.Time
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		switch line := lines.Text(); {
+		case strings.HasPrefix(line, `{"event":"usage"`):
+			answered = time.Now()
+		case strings.HasPrefix(line, `{"event":"result"`) && strings.Contains(line, `"outcome":"ok"`):
+			times = append(times, time.Since(answered).Seconds()*1000)
+		}
+	}
+	if err := errors.Join(lines.Err(), cmd.Wait()); err != nil {
+		b.Fatal(err)
+	}
+	if len(times) != benchCalls {
+		b.Fatalf("%d calls, want %d", len(times), benchCalls)
+	}
+	return median(times)
 }
 
 func median(v []float64) float64 {

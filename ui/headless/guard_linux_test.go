@@ -42,7 +42,6 @@ func TestAnEditThatIsNotConfirmed(t *testing.T) {
 				if !strings.Contains(card, "Exactly these bytes: "+weekly) {
 					t.Errorf("the old call is asked for without its card: %s", card)
 				}
-				d.waitFor("thrown away")
 				d.answer("n")
 				d.end(0)
 				if rec := lastCall(t, data); rec.str("decision") != "denied" {

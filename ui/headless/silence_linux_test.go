@@ -1,9 +1,11 @@
 package headless
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -35,9 +37,11 @@ func TestASilenceIsExplained(t *testing.T) {
 
 func interruptedAfter(t *testing.T, d time.Duration, args ...string) result {
 	t.Helper()
-	cmd := prepared(t, args...)
-	timer := time.AfterFunc(d, func() { cmd.Process.Signal(os.Interrupt) }) //nolint:errcheck // a program that has ended is seen below
-	defer timer.Stop()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binaries.steward, args...)
+	cmd.Env, cmd.WaitDelay = environment(t), 20*time.Second
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	return finish(t, cmd)
 }
 
