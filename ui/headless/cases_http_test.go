@@ -246,9 +246,9 @@ func TestTheRealReasonIsTold(t *testing.T) {
 		says []string
 		not  string
 	}{
-		"500":    {refuse(500, "database is down"), []string{"500", "database is down"}, "405"},
-		"401":    {refuse(401, `{"error":"invalid_token"}`), []string{"401"}, "405"},
-		"403":    {refuse(403, "forbidden here"), []string{"403"}, "405"},
+		"500":    {refuse(500, "database is down"), []string{"500", "database is down"}, "Not Allowed"},
+		"401":    {refuse(401, `{"error":"invalid_token"}`), []string{"401"}, "Not Allowed"},
+		"403":    {refuse(403, "forbidden here"), []string{"403"}, "Not Allowed"},
 		"404":    {refuse(404, "nothing here"), []string{"404"}, ""},
 		"a page": {func(w http.ResponseWriter, _ *http.Request) bool { fmt.Fprint(w, "<html>Welcome</html>"); return true }, []string{"s"}, ""},
 		"redirects": {func(w http.ResponseWriter, r *http.Request) bool {
