@@ -7,14 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 
 	"steward/app"
 	llmdemo "steward/llm/demo"
 	mcpdemo "steward/mcphost/demo"
-	"steward/ui/environment"
 	"steward/ui/headless"
-	"steward/ui/shell"
+	"steward/ui/window"
 )
 
 // version is set when a release is built (-ldflags "-X main.version=1.2.3").
@@ -24,7 +22,7 @@ var version = "0.1.0-dev"
 const demoPrompt = "Check the weekly report for 2025-03-17"
 
 func main() {
-	environment.Restore()
+	window.Enter()
 	os.Exit(run(os.Args[1:], headless.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }
 
@@ -44,19 +42,18 @@ func run(args []string, s headless.Streams) int {
 		DemoServer:     mcpdemo.Stdio,
 		DemoServerHTTP: mcpdemo.HTTP,
 	}
-	options, window, err := headless.Window(args, program.Hooks)
+	options, asked, err := headless.Window(args, program.Hooks)
 	if err != nil {
 		return headless.Complain(s.Err, err)
 	}
-	if window {
-		if err = shell.Run(options, s.Err); !errors.Is(err, shell.ErrNoDisplay) {
+	if asked {
+		if err = window.Run(options, s.Err); !errors.Is(err, window.ErrNoDisplay) {
 			return windowCode(err)
 		}
 		fmt.Fprintf(s.Err, "steward: %v; one question is asked here instead.\n", err)
 		args = append([]string{"ask"}, append(args, demoPrompt)...)
 	}
-	// The toolkit ties this goroutine to the main thread, which only the window needs.
-	runtime.UnlockOSThread()
+	window.Leave()
 	return headless.Run(context.Background(), args, s, program)
 }
 
