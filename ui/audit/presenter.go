@@ -157,9 +157,6 @@ func (p *presenter) see(first, last int) {
 	})
 }
 
-// retry reads again after a problem.
-func (p *presenter) retry() { p.restart() }
-
 // happened reads what is new, a moment later and for all that happens meanwhile.
 func (p *presenter) happened() {
 	p.stale = true

@@ -78,7 +78,6 @@ type userRow struct {
 	ground   *canvas.Rectangle
 	actions  *fyne.Container
 	versions *versions
-	hovered  bool
 }
 
 func newUserRow(p *Place, r row) *userRow {

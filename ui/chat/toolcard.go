@@ -186,13 +186,6 @@ func (t *toolCard) unfold() {
 	t.paintMark()
 }
 
-// record opens the call's record.
-func (t *toolCard) record() {
-	if t.call.Record != 0 {
-		t.p.d.Open(place.Audit, strconv.FormatInt(t.call.Record, 10))
-	}
-}
-
 // fitted is a label that wants to be as wide as its words, and cuts them where there is less room.
 type fitted struct {
 	label   *text.Label

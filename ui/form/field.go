@@ -234,12 +234,13 @@ func compactJSON(text string) (json.RawMessage, error) {
 
 // parseTime completes a date with time to RFC 3339. What has a zone is kept as typed.
 func parseTime(text string) (string, error) {
-	at, err := time.Parse(time.RFC3339, strings.ToUpper(text))
+	_, err := time.Parse(time.RFC3339, strings.ToUpper(text))
 	if err == nil {
 		return strings.ToUpper(text), nil
 	}
 	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02T15:04:05"} {
-		if at, err = time.ParseInLocation(layout, text, time.Local); err == nil {
+		at, local := time.ParseInLocation(layout, text, time.Local)
+		if local == nil {
 			return at.Format(time.RFC3339), nil
 		}
 	}

@@ -156,7 +156,7 @@ func TestALongValueMustBeOpened(t *testing.T) {
 
 func TestEditedArgumentsAreSent(t *testing.T) {
 	r := newRig(t, app.Options{})
-	r.call(context.Background(), "echo", `{"to":"a‮b@example.com"}`)
+	r.call(context.Background(), "echo", "{\"to\":\"a\u202eb@example.com\"}")
 	item := r.item(consent.KindCall)
 	c := r.seen(item)
 	b := calls(c)

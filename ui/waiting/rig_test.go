@@ -47,7 +47,6 @@ type rig struct {
 	at     time.Time // of the cards' clock
 	front  time.Time
 	timers []*timer
-	work   chan struct{}
 	passed []fyne.Shortcut // what cards handed on
 	done   chan error
 }
