@@ -12,7 +12,6 @@ import (
 
 	"steward/app"
 	"steward/app/clean"
-	"steward/ui/place"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
