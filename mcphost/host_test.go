@@ -44,6 +44,10 @@ func TestEras(t *testing.T) {
 			if c.Protocol() != tt.protocol {
 				t.Errorf("Protocol() = %q, want %q", c.Protocol(), tt.protocol)
 			}
+			// One of them may end once more after the handshake, and is started again then.
+			for end := time.Now().Add(20 * time.Second); c.State() != mcphost.StateReady && time.Now().Before(end); {
+				time.Sleep(time.Millisecond)
+			}
 			if c.State() != mcphost.StateReady {
 				t.Errorf("State() = %q", c.State())
 			}
