@@ -47,7 +47,7 @@ type screen struct {
 // newScreen starts one, or skips where the programs for it are missing and this is no run that must have them.
 func newScreen(t *testing.T) *screen {
 	t.Helper()
-	for _, need := range []string{"Xvfb", "openbox", "xdotool", "import"} {
+	for _, need := range []string{"Xvfb", "dbus-daemon", "openbox", "xdotool", "import"} {
 		if _, err := exec.LookPath(need); err != nil {
 			if os.Getenv("CI") != "" {
 				t.Fatalf("%s is missing; .ci/need test installs it", need)
@@ -70,11 +70,16 @@ func newScreen(t *testing.T) *screen {
 		t.Fatalf("Xvfb found no free display: %v", err)
 	}
 	d.display = ":" + strings.TrimSpace(number)
+	// Without a bus of its own the toolkit would have one started, which nobody would end.
+	d.run(exec.Command("dbus-daemon", "--session", "--nofork", "--nopidfile", "--nosyslog", "--address=unix:path="+d.bus()))
 	manager := exec.Command("openbox", "--sm-disable")
 	manager.Env = d.env()
 	d.run(manager)
 	return d
 }
+
+// bus is where the session bus of this screen listens.
+func (d *screen) bus() string { return filepath.Join(d.home, "bus") }
 
 // run starts a program that ends with the test.
 func (d *screen) run(cmd *exec.Cmd) {
@@ -88,11 +93,12 @@ func (d *screen) run(cmd *exec.Cmd) {
 	})
 }
 
-// env is a person's with nothing of ours in it: a home of its own and no session bus.
+// env is a person's with nothing of ours in it: a home and a session bus of its own.
 func (d *screen) env(more ...string) []string {
 	return append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "XDG_CONFIG_HOME=" + filepath.Join(d.home, "config"),
 		"XDG_CACHE_HOME=" + filepath.Join(d.home, "cache"), "XDG_DATA_HOME=" + filepath.Join(d.home, "data"), "XDG_RUNTIME_DIR=" + d.home,
+		"DBUS_SESSION_BUS_ADDRESS=unix:path=" + d.bus(),
 		"DISPLAY=" + d.display, "FYNE_PLATFORM=x11", "FYNE_SCALE=1", "LANG=en_US.UTF-8",
 	}, more...)
 }
