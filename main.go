@@ -47,7 +47,7 @@ func run(args []string, s headless.Streams) int {
 		return headless.Complain(s.Err, err)
 	}
 	if asked {
-		if err = window.Run(options, s.Err); !errors.Is(err, window.ErrNoDisplay) {
+		if err = window.Run(options, s.Err, func(err error) { os.Exit(windowCode(err)) }); !errors.Is(err, window.ErrNoDisplay) {
 			return windowCode(err)
 		}
 		fmt.Fprintf(s.Err, "steward: %v; one question is asked here instead.\n", err)

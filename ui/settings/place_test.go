@@ -189,7 +189,8 @@ func TestAnEndpointIsTestedAndStored(t *testing.T) {
 		t.Errorf("stored as %+v, the dialog is open: %v", got, b.over.Modal())
 	}
 	b.until("the secret is listed", func() bool { return len(b.p.state.names) > 0 })
-	b.p.do(func(ctx context.Context) error { return b.app.DeleteEndpoint(ctx, stored().ID) }, nil)
+	id := stored().ID
+	b.p.do(func(ctx context.Context) error { return b.app.DeleteEndpoint(ctx, id) }, nil)
 	b.until("it is gone", func() bool { return stored() == nil })
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -30,7 +31,7 @@ func (s *Shell) leave() {
 	}
 	go func() { // ended by finish, which is bounded
 		s.finish()
-		if !s.quitting.Load() {
+		if !s.quitting.has() {
 			fyne.Do(s.quit)
 		}
 	}()
@@ -38,8 +39,51 @@ func (s *Shell) leave() {
 
 // quit ends the toolkit, once: asked again after it has ended, it would look for its windows and fail.
 func (s *Shell) quit() {
-	if s.quitting.CompareAndSwap(false, true) {
+	if s.quitting.begin() {
 		s.fyne.Quit()
+	}
+}
+
+// ending is whether and since when the toolkit is on its way out, whoever asked for it. The zero value is not usable.
+type ending struct {
+	once  sync.Once
+	begun chan struct{}
+}
+
+// begin reports whether this was the first request.
+func (e *ending) begin() (first bool) {
+	e.once.Do(func() {
+		first = true
+		close(e.begun)
+	})
+	return first
+}
+
+func (e *ending) has() bool {
+	select {
+	case <-e.begun:
+		return true
+	default:
+		return false
+	}
+}
+
+// overdue is how long the toolkit may take to come back once it was told to end.
+const overdue = 5 * time.Second
+
+// outlast does what is left where the toolkit was told to end and does not come back: of the last thing that it queues
+// for its own thread it can lose sight, and then waits for it for ever (Fyne 2.8, driver/glfw, runGL). It ends when the
+// toolkit has returned.
+func (e *ending) outlast(returned <-chan struct{}, within time.Duration, rest func()) {
+	select {
+	case <-returned:
+		return
+	case <-e.begun:
+	}
+	select {
+	case <-returned:
+	case <-time.After(within):
+		rest()
 	}
 }
 
@@ -126,7 +170,7 @@ func (s *Shell) listenToSystem() (cancel func()) {
 					fyne.Do(s.leave)
 					continue
 				}
-				s.quitting.Store(true) // the toolkit hears these two itself, and ends at once
+				s.quitting.begin() // the toolkit hears these two itself, and ends at once
 				unheard = time.After(deaf)
 			}
 		}

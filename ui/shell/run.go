@@ -79,9 +79,10 @@ func (p *opening) within(d time.Duration) bool {
 }
 
 // Run opens the window and returns when it is closed and everything is given back. It must be called on the main
-// goroutine. What keeps the program from being opened (a folder that is held, damaged or newer) is shown in a window,
+// goroutine; where the toolkit does not come back, exit is called in its stead with what Run would have returned, on
+// another goroutine, and must end the process. What keeps the program from being opened (a folder that is held, damaged or newer) is shown in a window,
 // said on errOut, and returned. The error is ErrNoDisplay where the display could not be used; then nothing was done.
-func Run(o app.Options, errOut io.Writer) error {
+func Run(o app.Options, errOut io.Writer, exit func(error)) error {
 	if err := CheckDisplay(); err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func Run(o app.Options, errOut io.Writer) error {
 	if program.within(patience) && program.app != nil {
 		look = remembered(program.app)
 	}
-	return show(look, program, errOut)
+	return show(look, program, errOut, exit)
 }
 
 // appearance is what must be known before the toolkit begins.
@@ -136,7 +137,7 @@ func begin(look appearance, errOut io.Writer) (fyne.App, error) {
 }
 
 // show runs the window until it is closed, and gives back the program.
-func show(look appearance, program *opening, errOut io.Writer) (err error) {
+func show(look appearance, program *opening, errOut io.Writer, exit func(error)) (err error) {
 	var s *Shell
 	started := false
 	func() {
@@ -163,6 +164,9 @@ func show(look appearance, program *opening, errOut io.Writer) (err error) {
 		})
 		s.begin(program)
 		defer s.listenToSystem()()
+		returned := make(chan struct{})
+		defer close(returned)
+		go s.quitting.outlast(returned, overdue, func() { exit(s.end(program)) })
 		s.window.ShowAndRun()
 	}()
 	if s != nil {

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -61,8 +60,8 @@ type Shell struct {
 	running bool   // the toolkit runs
 	first   func() // what is done when it begins to
 
-	failed   error       // what kept the program from being opened
-	quitting atomic.Bool // the toolkit is ending, whoever asked for it
+	failed   error // what kept the program from being opened
+	quitting ending
 	leaving  sync.Once
 	left     chan struct{} // closed when everything is given back
 	leftErr  error
@@ -70,7 +69,7 @@ type Shell struct {
 
 func newShell(fa fyne.App, w fyne.Window, errOut io.Writer) *Shell {
 	s := &Shell{
-		fyne: fa, window: w, errOut: errOut, places: map[string]place.Place{}, arguments: map[string]string{},
+		fyne: fa, window: w, errOut: errOut, places: map[string]place.Place{}, quitting: ending{begun: make(chan struct{})}, arguments: map[string]string{},
 		commands: &registry{}, known: map[string]bool{}, unsaved: map[string]string{}, left: make(chan struct{}), makers: makers(),
 	}
 	s.dispatcher = NewDispatcher(fyne.Do, s.broken)

@@ -13,7 +13,7 @@ import (
 var ErrNoDisplay = errors.New("this build has no window")
 
 // Run says that there is none.
-func Run(app.Options, io.Writer) error { return ErrNoDisplay }
+func Run(app.Options, io.Writer, func(error)) error { return ErrNoDisplay }
 
 // Enter does nothing in this build.
 func Enter() {}

@@ -18,9 +18,10 @@ import (
 var ErrNoDisplay = shell.ErrNoDisplay
 
 // Run opens the window and returns when it is closed. It is called on the main goroutine. What went wrong at the start
-// has been shown, but for ErrNoDisplay.
-func Run(o app.Options, errOut io.Writer) error {
-	return shell.Run(o, errOut)
+// has been shown, but for ErrNoDisplay. exit ends the process with what Run would have returned; it is called only where
+// the toolkit does not come back.
+func Run(o app.Options, errOut io.Writer, exit func(error)) error {
+	return shell.Run(o, errOut, exit)
 }
 
 // Enter is called first of all: it undoes what the toolkit needed set before its packages were initialised.

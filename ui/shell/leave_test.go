@@ -1,0 +1,41 @@
+package shell
+
+import (
+	"testing"
+	"time"
+)
+
+func TestEndingIsBegunOnce(t *testing.T) {
+	t.Parallel()
+	e := ending{begun: make(chan struct{})}
+	if e.has() || !e.begin() || e.begin() || !e.has() {
+		t.Error("an ending begins once and is then known")
+	}
+}
+
+func TestTheProgramIsGivenBackWithoutTheToolkit(t *testing.T) {
+	t.Parallel()
+	e := ending{begun: make(chan struct{})}
+	gaveBack := make(chan struct{})
+	go e.outlast(make(chan struct{}), time.Millisecond, func() { close(gaveBack) }) // a toolkit that never returns
+	select {
+	case <-gaveBack:
+		t.Fatal("the program was given back under an open window")
+	case <-time.After(20 * time.Millisecond):
+	}
+	e.begin()
+	<-gaveBack
+}
+
+func TestAToolkitThatReturnsIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	for _, begun := range []bool{false, true} {
+		e := ending{begun: make(chan struct{})}
+		returned := make(chan struct{})
+		close(returned)
+		if begun {
+			e.begin()
+		}
+		e.outlast(returned, time.Hour, func() { t.Error("it was given back twice") })
+	}
+}
