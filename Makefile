@@ -9,7 +9,6 @@ LDFLAGS  = -s -w -X main.version=$(VERSION)
 # Without this tag the toolkit looks up the goroutine of every redraw. "go build ." works too, and then complains of
 # calls from the wrong one, which a test looks for.
 TAGS     = migrated_fynedo
-PROMPT  ?= Check the weekly report for 2025-03-17
 NPM_DIR  = testdata/npm
 NPM_MARK = $(NPM_DIR)/node_modules/.installed-from-lock
 
@@ -17,31 +16,24 @@ NPM_MARK = $(NPM_DIR)/node_modules/.installed-from-lock
 # are added one by one.
 PACKAGES = ./... $(addprefix ./,$(sort $(dir $(wildcard testdata/*/*.go testdata/*/*/*.go))))
 
-.PHONY: run window build test bench need-run need-window need-test servers packages clean
+.PHONY: run build test bench need-run need-test servers packages clean
 
+# Opens the window; without a display one question is asked in the terminal instead.
 run: need-run build
-	./steward ask "$(PROMPT)"
-
-# The window is being built: it is whole enough to be tried, and is left out of the other builds, which stay small.
-window: need-window
-	$(GO) build -trimpath -tags window,$(TAGS) -ldflags '$(LDFLAGS)' -o steward .
 	./steward
 
 build:
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o steward .
+	$(GO) build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o steward .
 
 test: need-test servers
 	$(GO) test -race -tags $(TAGS) -timeout 20m $(PACKAGES)
 
 # Figures are printed beside a baseline measured in the same run; nothing fails by the clock.
-bench: need-window
+bench: need-run
 	$(GO) test -tags $(TAGS) -run '^$$' -bench . -benchtime 1s $(PACKAGES)
 
 need-run:
 	@.ci/need run
-
-need-window:
-	@.ci/need window
 
 need-test:
 	@.ci/need test

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 
 	"steward/app"
 	llmdemo "steward/llm/demo"
 	mcpdemo "steward/mcphost/demo"
+	"steward/ui/environment"
 	"steward/ui/headless"
-	"steward/ui/window"
+	"steward/ui/shell"
 )
 
 // version is set when a release is built (-ldflags "-X main.version=1.2.3").
@@ -22,7 +24,7 @@ var version = "0.1.0-dev"
 const demoPrompt = "Check the weekly report for 2025-03-17"
 
 func main() {
-	window.Enter()
+	environment.Restore()
 	os.Exit(run(os.Args[1:], headless.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 }
 
@@ -47,13 +49,13 @@ func run(args []string, s headless.Streams) int {
 		return headless.Complain(s.Err, err)
 	}
 	if asked {
-		if err = window.Run(options, s.Err, func(err error) { os.Exit(windowCode(err)) }); !errors.Is(err, window.ErrNoDisplay) {
+		if err = shell.Run(options, s.Err, func(err error) { os.Exit(windowCode(err)) }); !errors.Is(err, shell.ErrNoDisplay) {
 			return windowCode(err)
 		}
 		fmt.Fprintf(s.Err, "steward: %v; one question is asked here instead.\n", err)
 		args = append([]string{"ask"}, append(args, demoPrompt)...)
 	}
-	window.Leave()
+	runtime.UnlockOSThread() // the toolkit ties the first goroutine to the main thread, which only the window needs
 	return headless.Run(context.Background(), args, s, program)
 }
 

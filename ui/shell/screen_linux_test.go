@@ -31,7 +31,7 @@ var program = sync.OnceValues(func() (string, error) {
 	}
 	programDir = dir
 	path := filepath.Join(dir, "steward")
-	if out, err := exec.Command("go", "build", "-tags", "window", "-o", path, "steward").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", path, "steward").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building: %w\n%s", err, out)
 	}
 	return path, nil
