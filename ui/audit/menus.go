@@ -183,7 +183,7 @@ func (a *Place) verifyTapped() {
 	case broken:
 		buttons := []place.Button{shut, anew}
 		if n := c.result.BadRecord; n > 0 {
-			buttons = append(buttons, place.Button{Label: lang.X("audit.show_record", "Show record {{.record}}", map[string]any{"record": n}), Do: func() { a.p.choose(n); a.point() }})
+			buttons = append(buttons, place.Button{Label: lang.X("audit.show_record", "Show record {{.record}}", map[string]any{"record": n}), Do: func() { a.lead(n) }})
 		}
 		buttons = append(buttons, place.Button{Label: lang.X("audit.acknowledge", "Go on recording"), Look: place.Dangerous, Do: a.p.acknowledge})
 		a.d.Layer.Ask(lang.X("audit.broken_title", "The record does not hold"), clean.Clean(c.result.Problem)+"\n"+

@@ -39,6 +39,7 @@ type Place struct {
 	empty   *text.Label
 	pane    *pane
 	writing bool // an export is being written
+	leading bool // the chosen record's row is to be shown once it is there
 }
 
 // New makes the place. Fyne's goroutine.
@@ -152,8 +153,18 @@ func (a *Place) Goto(argument string) {
 	if err != nil || n < 1 {
 		return
 	}
-	a.p.choose(n)
+	a.lead(n)
+}
+
+// lead shows a record's details, and its row where the table has it. Rows that are still being looked for are led to
+// when they are there.
+func (a *Place) lead(record int64) {
+	a.p.choose(record)
+	a.leading = !a.p.pages.ended && a.p.pages.find(record) < 0
 	a.point()
+	if i := a.table.List.Selected(); i >= 0 {
+		a.table.List.Reveal(i)
+	}
 }
 
 // point marks the chosen record's row.

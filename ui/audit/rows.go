@@ -75,6 +75,9 @@ func (a *Place) grown(more int) {
 		a.table.List.Removed(n, -more)
 	}
 	a.point()
+	if a.leading && a.p.chosen != 0 {
+		a.lead(a.p.chosen)
+	}
 }
 
 func (a *Place) inserted(n int) { a.table.List.Inserted(0, n); a.point() }
