@@ -28,7 +28,7 @@ func (b *bench) rows() []string {
 	return out
 }
 
-func (b *bench) loaded() { b.until("the rows are read", func() bool { return b.p.pages.ended }) }
+func (b *bench) loaded() { b.Until("the rows are read", func() bool { return b.p.pages.ended }) }
 
 func TestTheTableShowsTheRecord(t *testing.T) {
 	b := newBench(t, "light", "en", furnish(t, 0))
@@ -62,21 +62,21 @@ func TestNewRecordsAndEndingsAppear(t *testing.T) {
 	b.loaded()
 	before := b.p.pages.Len()
 	b.selected(0)
-	b.until("details", func() bool { return b.p.record != nil })
+	b.Until("details", func() bool { return b.p.record != nil })
 	// A call by hand waits, is allowed, and ends.
 	done := make(chan error, 1)
 	go func() {
-		_, err := b.app.Call(t.Context(), "weekly-report", "get_weekly_report", `{"date":"2025-03-17"}`)
+		_, err := b.App.Call(t.Context(), "weekly-report", "get_weekly_report", `{"date":"2025-03-17"}`)
 		done <- err
 	}()
-	b.until("the call waits in the table", func() bool {
+	b.Until("the call waits in the table", func() bool {
 		return strings.Contains(strings.Join(b.rows(), "\n"), "weekly-report | get_weekly_report | waiting")
 	})
 	if b.p.pages.Len() <= before || b.table.List.Selected() < 1 {
 		t.Errorf("%d rows after %d, row %d is chosen", b.p.pages.Len(), before, b.table.List.Selected())
 	}
-	allow(t, b.app)
-	b.until("the call has ended in the table", func() bool { return strings.Count(strings.Join(b.rows(), "\n"), "get_weekly_report | ok | you") == 2 })
+	allow(t, b.App)
+	b.Until("the call has ended in the table", func() bool { return strings.Count(strings.Join(b.rows(), "\n"), "get_weekly_report | ok | you") == 2 })
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
@@ -98,14 +98,14 @@ func allow(t *testing.T, a *app.App) {
 // one step away; the records themselves are read where they are seen.
 func TestAnyRowIsThereWithoutTheOthers(t *testing.T) {
 	b := newBench(t, "light", "en", furnish(t, 2000))
-	b.until("the first page", func() bool { return len(b.p.pages.numbers) >= pageRows })
+	b.Until("the first page", func() bool { return len(b.p.pages.numbers) >= pageRows })
 	b.loaded()
 	n := b.p.pages.Len()
 	if n < 2006 {
 		t.Fatalf("%d rows", n)
 	}
 	b.table.List.ScrollToEnd()
-	b.until("the last row", func() bool { _, ok := b.p.pages.at(n - 1); return ok })
+	b.Until("the last row", func() bool { _, ok := b.p.pages.at(n - 1); return ok })
 	if b.row0(n-1) != "1" {
 		t.Errorf("the last row is #%s", b.row0(n-1))
 	}
@@ -115,7 +115,7 @@ func TestAnyRowIsThereWithoutTheOthers(t *testing.T) {
 	seen := map[string]bool{}
 	for i := 0; i < n; i += 100 {
 		b.table.List.ScrollTo(i)
-		b.until("the rows there", func() bool { _, ok := b.p.pages.at(i); return ok })
+		b.Until("the rows there", func() bool { _, ok := b.p.pages.at(i); return ok })
 		if seen[b.row0(i)] {
 			t.Errorf("#%s stands twice", b.row0(i))
 		}
@@ -139,7 +139,7 @@ func TestDetailsTellWhatHappened(t *testing.T) {
 	b := newBench(t, "light", "en", furnish(t, 0))
 	b.loaded()
 	b.Goto(b.row0(3))
-	b.until("details", func() bool { return b.p.record != nil })
+	b.Until("details", func() bool { return b.p.record != nil })
 	body := func() string { return b.pane.body.View().Plain() }
 	for _, want := range []string{"a@example.com", "proposed by gpt-5-mini", "shown to you (hash 9f1c0000…)", "denied by you", "“wrong folder”"} {
 		if !strings.Contains(body(), want) {
@@ -150,7 +150,7 @@ func TestDetailsTellWhatHappened(t *testing.T) {
 		t.Error("a hidden character stays hidden")
 	}
 	b.Goto(b.row0(1))
-	b.until("details", func() bool { return b.p.record != nil })
+	b.Until("details", func() bool { return b.p.record != nil })
 	for tab, want := range map[int]string{tabResult: "周报：一切顺利", tabWire: `"tools/call"`, tabRecord: `"decision": "allowed"`} {
 		b.pane.tabs.choose(tab)
 		if !strings.Contains(body(), want) {
@@ -158,7 +158,7 @@ func TestDetailsTellWhatHappened(t *testing.T) {
 		}
 	}
 	b.Goto("99999")
-	b.until("an error", func() bool { return b.p.failed != nil })
+	b.Until("an error", func() bool { return b.p.failed != nil })
 	if body() == "" {
 		t.Error("a record that is not there is not explained")
 	}
@@ -166,15 +166,15 @@ func TestDetailsTellWhatHappened(t *testing.T) {
 
 func TestTheChainIsVerified(t *testing.T) {
 	b := newBench(t, "light", "en", furnish(t, 2))
-	b.until("the check", func() bool { return b.p.check.state == holds })
+	b.Until("the check", func() bool { return b.p.check.state == holds })
 	if !strings.Contains(b.verify.words, "verified · ") {
 		t.Errorf("the chip says %q", b.verify.words)
 	}
 	b.verifyTapped()
-	if !b.over.Modal() {
+	if !b.Layer.Modal() {
 		t.Error("the chip explains nothing")
 	}
-	b.over.Escape()
+	b.Layer.Escape()
 }
 
 func TestAnExportOverwritesNothing(t *testing.T) {
@@ -189,7 +189,7 @@ func TestAnExportOverwritesNothing(t *testing.T) {
 			}
 			path = p
 		})
-		b.until("the export", func() bool { return path != "" })
+		b.Until("the export", func() bool { return path != "" })
 		return path
 	}
 	first := export(journal.FormatJSONL)
@@ -212,24 +212,24 @@ func TestAnExportOverwritesNothing(t *testing.T) {
 	}
 	var failed error
 	b.p.export(journal.FormatHTML, filepath.Join(dir, "gone"), func(_ string, err error) { failed = err })
-	b.until("the error", func() bool { return failed != nil })
+	b.Until("the error", func() bool { return failed != nil })
 }
 
 func TestACallRunsAgainWithChanges(t *testing.T) {
 	b := newBench(t, "light", "en", furnish(t, 0))
 	b.loaded()
 	b.Goto(b.row0(1))
-	b.until("details", func() bool { return b.p.record != nil })
+	b.Until("details", func() bool { return b.p.record != nil })
 	b.runAgain()
-	if !b.over.Modal() {
+	if !b.Layer.Modal() {
 		t.Fatal("no dialog")
 	}
-	b.over.Escape()
+	b.Layer.Escape()
 	old := b.p.chosen
 	b.startAgain("weekly-report", "get_weekly_report", `{"date":"2025-03-24"}`)
-	b.until("the call waits", func() bool { return len(b.app.Waiting().List()) == 1 })
-	allow(t, b.app)
-	b.until("the new record is shown", func() bool { return b.p.chosen > old && b.p.record != nil && b.p.record.Outcome == journal.OK })
+	b.Until("the call waits", func() bool { return len(b.App.Waiting().List()) == 1 })
+	allow(t, b.App)
+	b.Until("the new record is shown", func() bool { return b.p.chosen > old && b.p.record != nil && b.p.record.Outcome == journal.OK })
 	if !strings.Contains(b.p.record.Arguments, "2025-03-24") || b.p.record.By != "person" {
 		t.Errorf("the record holds %+v", b.p.record.Record)
 	}
@@ -239,20 +239,20 @@ func TestLook(t *testing.T) {
 	for _, variant := range []string{"light", "dark"} {
 		for _, tongue := range []string{"en", "zh-Hans"} {
 			b := newBench(t, variant, tongue, furnish(t, 12))
-			b.until("rows and proof", func() bool { return b.p.pages.ended && b.p.check.state == holds })
+			b.Until("rows and proof", func() bool { return b.p.pages.ended && b.p.check.state == holds })
 			b.Goto(b.row0(2))
-			b.until("details", func() bool { return b.p.record != nil })
+			b.Until("details", func() bool { return b.p.record != nil })
 			name := "audit-" + variant + "-" + tongue
-			b.picture(name)
+			b.Picture(name)
 			b.Goto(b.row0(1))
-			b.until("details", func() bool { return b.p.record != nil })
+			b.Until("details", func() bool { return b.p.record != nil })
 			b.pane.tabs.choose(tabRecord)
 			b.outcomeMenu()
-			b.picture(name + "-record")
-			b.over.Escape()
+			b.Picture(name + "-record")
+			b.Layer.Escape()
 			b.runAgain()
-			b.picture(name + "-again")
-			b.over.Escape()
+			b.Picture(name + "-again")
+			b.Layer.Escape()
 		}
 	}
 }
