@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -177,42 +178,56 @@ func TestTheChainIsVerified(t *testing.T) {
 	b.Layer.Escape()
 }
 
-func TestAnExportOverwritesNothing(t *testing.T) {
-	b := newBench(t, "light", "en", furnish(t, 2))
+func TestAnExportIsThereWholeOrNotAtAll(t *testing.T) {
+	b := newBench(t, "light", "en", furnish(t, 300))
 	b.loaded()
 	dir := t.TempDir()
-	export := func(format string) string {
-		path := ""
-		b.p.export(format, dir, func(p string, err error) {
-			if err != nil {
-				t.Error(err)
-			}
-			path = p
-		})
-		b.Until("the export", func() bool { return path != "" })
-		return path
+	export := func(format, path string) (failed error) {
+		t.Helper()
+		done := false
+		b.p.export(format, path, func(err error) { failed, done = err, true })
+		b.Until("the export", func() bool { return done })
+		if b.p.writing.running || b.export.Text != "Export" {
+			t.Errorf("after the export the button says %q", b.export.Text)
+		}
+		return failed
 	}
-	first := export(journal.FormatJSONL)
-	before, err := os.ReadFile(first)
-	if err != nil {
+	path := filepath.Join(dir, exportName(journal.FormatJSONL, b.p.now()))
+	if err := export(journal.FormatJSONL, path); err != nil {
 		t.Fatal(err)
 	}
-	if second := export(journal.FormatJSONL); second == first {
-		t.Error("the second export has the first one's name")
+	if v, err := app.VerifyExport(path); err != nil || !v.OK {
+		t.Errorf("%+v, %v", v, err)
 	}
-	after, err := os.ReadFile(first)
-	if err != nil || string(before) != string(after) {
-		t.Errorf("the first export was changed (%v)", err)
-	}
-	b.set("outcome:denied")
+	b.set("decision:denied")
 	b.loaded()
-	csv, err := os.ReadFile(export(journal.FormatCSV))
-	if err != nil || strings.Count(string(csv), "\n") != 4 {
-		t.Errorf("the filtered export holds %q, %v", csv, err)
+	csv := filepath.Join(dir, "denied.csv")
+	if err := export(journal.FormatCSV, csv); err != nil {
+		t.Error(err)
 	}
-	var failed error
-	b.p.export(journal.FormatHTML, filepath.Join(dir, "gone"), func(_ string, err error) { failed = err })
-	b.Until("the error", func() bool { return failed != nil })
+	if text, err := os.ReadFile(csv); err != nil || strings.Count(string(text), "\n") != 4 {
+		t.Errorf("the filtered export holds %q, %v", text, err)
+	}
+	if export(journal.FormatHTML, filepath.Join(dir, "gone", "out.html")) == nil {
+		t.Error("a folder that is not there takes an export")
+	}
+	// What is stopped leaves nothing, and what was there stays.
+	b.set("")
+	b.loaded()
+	stopped := false
+	b.p.export(journal.FormatJSONL, csv, func(err error) { stopped = errors.Is(err, errStopped) })
+	b.Until("progress", func() bool { return b.p.writing.cancel != nil })
+	if !strings.Contains(b.export.Text, "%") {
+		t.Errorf("while the export runs the button says %q", b.export.Text)
+	}
+	b.exportMenu()
+	b.Until("the end", func() bool { return !b.p.writing.running })
+	if text, err := os.ReadFile(csv); err != nil || strings.Count(string(text), "\n") != 4 || !stopped {
+		t.Errorf("stopped: %v; the file holds %.40q, %v", stopped, text, err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+		t.Errorf("%d files are left, %v", len(left), err)
+	}
 }
 
 func TestACallRunsAgainWithChanges(t *testing.T) {

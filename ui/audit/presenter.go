@@ -24,6 +24,7 @@ type screen interface {
 	status()              // what is looked for, or a problem
 	detail()              // another record, or more of it
 	checked()             // the state of the check
+	exported()            // how far the export is
 	told(sentence string) // something the person should know
 	failedTo(err error)   // what the person asked for did not work
 }
@@ -57,8 +58,9 @@ type presenter struct {
 	record *detail
 	failed error // why they cannot be
 
-	check check
-	stop  func()
+	check   check
+	writing export
+	stop    func()
 }
 
 func newPresenter(d place.Deps) *presenter {
@@ -290,6 +292,7 @@ func (p *presenter) hide() { p.shown = false }
 // close lets go of the program's events.
 func (p *presenter) close() {
 	p.check.end()
+	p.stopExport()
 	p.stop()
 }
 

@@ -94,6 +94,11 @@ func (a *Place) status() {
 	}
 	a.problem.Hidden = a.p.problem == nil && len(a.p.faults) == 0
 	a.problem.Refresh()
+	words := ""
+	if a.p.pages.ended {
+		words = lang.X("audit.amount", "{{.count}} records", map[string]any{"count": count(int64(a.p.pages.Len()))})
+	}
+	a.amount.SetText(words, text.Run{Color: theme.Dim})
 	empty, filtered := a.p.empty()
 	a.empty.Hidden = !empty
 	switch {
