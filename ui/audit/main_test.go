@@ -81,6 +81,7 @@ func record(t *testing.T, j *journal.Journal, p journal.Proposal, d journal.Deci
 		must(r.Spend([]byte(p.Arguments)))
 		e.Sent()
 		e.Frames([]journal.Frame{{Time: time.Now(), Direction: "out", Bytes: []byte(`{"jsonrpc":"2.0","id":3,"method":"tools/call"}` + "\n")},
+			{Time: time.Now(), Direction: "in", Bytes: []byte(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":3,"progress":1,"total":3,"message":"reading"}}` + "\n")},
 			{Time: time.Now(), Direction: "in", Bytes: []byte(`{"jsonrpc":"2.0","id":3,"result":` + string(o.Result) + "}\n")}})
 	}
 	must(e.Outcome(ctx, o))

@@ -142,6 +142,9 @@ func TestDetailsTellWhatHappened(t *testing.T) {
 	b.Goto(b.row0(3))
 	b.Until("details", func() bool { return b.p.record != nil })
 	body := func() string { return b.pane.body.View().Plain() }
+	if strings.Count(body(), "wrong folder") != 1 {
+		t.Errorf("the reason is given again:\n%s", body())
+	}
 	for _, want := range []string{"a@example.com", "proposed by gpt-5-mini", "shown to you (hash 9f1c0000…)", "denied by you", "“wrong folder”"} {
 		if !strings.Contains(body(), want) {
 			t.Errorf("the call's tab does not say %q:\n%s", want, body())
@@ -152,6 +155,10 @@ func TestDetailsTellWhatHappened(t *testing.T) {
 	}
 	b.Goto(b.row0(1))
 	b.Until("details", func() bool { return b.p.record != nil })
+	if got := body(); !strings.Contains(got, "progress 1 of 3: “reading”") || !strings.Contains(got, "answer received, ") || strings.Index(got, "sent to the server") > strings.Index(got, "progress 1") ||
+		strings.Index(got, "progress 1") > strings.Index(got, "answer received") {
+		t.Errorf("the timeline says\n%s", got)
+	}
 	for tab, want := range map[int]string{tabResult: "周报：一切顺利", tabWire: `"tools/call"`, tabRecord: `"decision": "allowed"`} {
 		b.pane.tabs.choose(tab)
 		if !strings.Contains(body(), want) {

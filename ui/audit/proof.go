@@ -33,7 +33,7 @@ func newBanner(a *Place) *banner {
 	words := container.New(layout.NewCustomPaddedVBoxLayout(2*theme.Step), b.words,
 		container.New(layout.NewCustomPaddedHBoxLayout(2*theme.Step), b.show, b.again, layout.NewSpacer(), b.use))
 	pad := 3 * theme.Step
-	b.object = container.New(layout.NewCustomPaddedLayout(0, 0, 0, edge), container.NewStack(newGround(theme.RefusalTint, theme.Radius),
+	b.object = container.New(layout.NewCustomPaddedLayout(3*theme.Step, 0, 0, edge), container.NewStack(newGround(theme.RefusalTint, theme.Radius),
 		container.New(layout.NewCustomPaddedLayout(pad, pad, pad, pad), words)))
 	b.object.Hide()
 	return b
