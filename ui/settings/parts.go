@@ -14,10 +14,12 @@ import (
 )
 
 const (
-	wide     float32 = 660 // of what is read
-	inCard           = wide - 8*theme.Step
-	asking   float32 = 460 // of a dialog
-	navWidth float32 = 190
+	wide      float32 = 660 // of what is read
+	inCard            = wide - 8*theme.Step
+	rowHeight float32 = 30
+	asking    float32 = 460 // of a dialog
+	navWidth  float32 = 190
+	keysWidth float32 = 190
 )
 
 // views are the words of text views.

@@ -21,6 +21,7 @@ const (
 	Models      = "models"
 	Permissions = "permissions"
 	Limits      = "limits"
+	Privacy     = "privacy"
 	Appearance  = "appearance"
 	Secrets     = "secrets"
 	Shortcuts   = "shortcuts"
@@ -54,6 +55,7 @@ func New(d place.Deps) *Place {
 		{Models, "model", lang.X("settings.models", "Models"), s.models},
 		{Permissions, "lock", lang.X("settings.permissions", "Permissions"), s.permissions},
 		{Limits, "clock", lang.X("settings.limits", "Limits"), s.limits},
+		{Privacy, "eye-off", lang.X("settings.privacy", "Privacy"), s.privacy},
 		{Appearance, "eye", lang.X("settings.appearance", "Appearance"), s.appearance},
 		{Secrets, "key", lang.X("settings.secrets", "Keys and secrets"), s.secrets},
 		{Shortcuts, "menu", lang.X("settings.shortcuts", "Shortcuts"), s.shortcuts},
