@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -74,10 +76,42 @@ func (s *Place) ruleCard(r app.Rule) fyne.CanvasObject {
 	})
 	try := widget.NewButton(lang.X("settings.last_30_days", "Last 30 days…"), func() { s.tryRule(r) })
 	row := container.NewBorder(nil, nil, nil, beside(try, remove), words)
-	if condition := string(r.Condition); condition != "" && condition != "null" && condition != "{}" {
-		return newCard(row, wrapped(clean.Reveal(condition), text.Run{Mono: true, Color: theme.Dim}, inCard))
+	if words := conditionWords(r.Condition); words != "" {
+		return newCard(row, wrapped(words, text.Run{Color: theme.Dim}, inCard))
 	}
 	return newCard(row)
+}
+
+// conditionWords says under which condition a rule holds, "" for none.
+func conditionWords(condition json.RawMessage) string {
+	if s := string(condition); s == "" || s == "null" || s == "{}" {
+		return ""
+	}
+	var c struct {
+		Arguments map[string]struct {
+			Prefix *string         `json:"prefix"`
+			Equals json.RawMessage `json:"equals"`
+		} `json:"arguments"`
+	}
+	if err := json.Unmarshal(condition, &c); err != nil || len(c.Arguments) == 0 {
+		return clean.Reveal(string(condition))
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(c.Arguments)) {
+		a := c.Arguments[name]
+		data := map[string]any{"name": clean.Reveal(name)}
+		switch {
+		case a.Prefix != nil:
+			data["value"] = clean.Reveal(*a.Prefix)
+			out = append(out, lang.X("settings.where_prefix", "where {{.name}} begins with “{{.value}}”", data))
+		case len(a.Equals) > 0:
+			data["value"] = clean.Reveal(string(a.Equals))
+			out = append(out, lang.X("settings.where_equals", "where {{.name}} is {{.value}}", data))
+		default:
+			return clean.Reveal(string(condition))
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 func (s *Place) grantCard(g app.Grant) fyne.CanvasObject {
@@ -106,6 +140,7 @@ type ruleEditor struct {
 	status                         *text.Label
 	show                           *widget.Button // the calls it would have decided
 	tried                          trial
+	row                            *fyne.Container // of the buttons
 	close                          func()
 }
 
@@ -134,12 +169,13 @@ func (s *Place) addRule() *ruleEditor {
 	r.show.Hide()
 	save := widget.NewButton(lang.X("common.save", "Save"), r.save)
 	save.Importance = widget.HighImportance
+	r.row = container.NewHBox(widget.NewButton(lang.X("settings.try_rule", "Try on the last 30 days"), r.try), r.show, layout.NewSpacer(),
+		widget.NewButton(lang.X("common.cancel", "Cancel"), func() { r.close() }), save)
 	r.close = s.d.Layer.Dialog(below(text.NewLabel(lang.X("settings.new_rule", "New rule"), text.Run{Bold: true}, text.Whole), room(asking), r.effect,
 		labelled(lang.X("settings.server", "Server"), r.server), labelled(lang.X("settings.tool", "Tool"), r.tool),
 		labelled(lang.X("settings.argument", "Where argument"), r.argument), labelled(lang.X("settings.prefix", "begins with"), r.prefix),
 		&fyne.Container{Layout: fixedWidth{asking}, Objects: []fyne.CanvasObject{r.status}},
-		container.NewHBox(widget.NewButton(lang.X("settings.try_rule", "Try on the last 30 days"), r.try), r.show, layout.NewSpacer(),
-			widget.NewButton(lang.X("common.cancel", "Cancel"), func() { r.close() }), save)), nil)
+		r.row), nil)
 	return r
 }
 
@@ -180,7 +216,7 @@ func (r *ruleEditor) try() {
 		r.status.SetText(t.words(), text.Run{})
 		r.tried = t
 		r.show.Hidden = len(t.records) == 0
-		r.show.Refresh()
+		r.row.Refresh()
 	})
 }
 

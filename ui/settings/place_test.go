@@ -93,6 +93,7 @@ func TestAnEndpointIsTestedAndStored(t *testing.T) {
 	if e.model.Text == "" || e.holder.Hidden {
 		t.Errorf("the models are not offered; %q is chosen", e.model.Text)
 	}
+	b.Picture("settings-tested")
 	e.choice.OnSelected(slices.Index(e.models, "large"))
 	test.Tap(e.save)
 	stored := func() *app.ModelEndpoint {

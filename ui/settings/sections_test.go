@@ -315,3 +315,15 @@ func TestLicencesAreShown(t *testing.T) {
 		t.Errorf("the text became %q", all)
 	}
 }
+
+func TestAConditionIsWorded(t *testing.T) {
+	newBench(t, "light", "en")
+	for condition, want := range map[string]string{
+		"": "", "null": "", "{}": "", `{"arguments":{"path":{"prefix":"/home"}}}`: "where path begins with “/home”", `{"arguments":{"b":{"equals":5},"a":{"equals":"x\u202ey"}}}`: `where a is "x\u202ey"; where b is 5`,
+		`{"other":1}`: `{"other":1}`,
+	} {
+		if got := conditionWords([]byte(condition)); got != want {
+			t.Errorf("%s is worded %q, want %q", condition, got, want)
+		}
+	}
+}
