@@ -236,7 +236,7 @@ func (l *List) placeMarks() {
 			return
 		}
 		m.Move(fyne.NewPos(l.Inset, float32(l.at.Top(i)-l.offset)))
-		m.Resize(fyne.NewSize(l.size.Width-2*l.Inset, float32(l.at.Height(i))))
+		m.Resize(fyne.NewSize(l.size.Width-2*l.Inset-l.beside, float32(l.at.Height(i))))
 		m.Show()
 	}
 	mark(l.selectedMark, l.selected)

@@ -97,6 +97,7 @@ type List struct {
 	width   float32 // of rows, at the last arrangement
 	offset  float64 // of the viewport, at the last arrangement
 	busy    bool
+	beside  float32 // kept free by the marks at the right
 	visible struct{ first, last int }
 
 	selected, cursor, hovered int

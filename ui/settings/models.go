@@ -56,7 +56,7 @@ func (s *Place) endpointCard(e app.ModelEndpoint) fyne.CanvasObject {
 		buttons.Add(widget.NewButtonWithIcon("", theme.Icon("edit"), func() { s.edit(e, "") }))
 		buttons.Add(widget.NewButtonWithIcon("", theme.Icon("trash"), func() { s.deleteEndpoint(e) }))
 	}
-	return newCard(container.NewBorder(nil, nil, nil, buttons, marks), wrapped(about, text.Run{Color: theme.Dim}, inCard))
+	return newCard(container.NewBorder(nil, nil, nil, buttons, middle(marks)), wrapped(about, text.Run{Color: theme.Dim}, inCard))
 }
 
 func endpointName(e app.ModelEndpoint) string {
