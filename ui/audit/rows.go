@@ -57,12 +57,12 @@ func (a *Place) row(i int) (cells []list.Cell, loaded bool) {
 }
 
 func (a *Place) selected(i int) {
-	r, ok := a.p.pages.at(i)
-	if !ok || r.Record == a.p.chosen && a.p.record != nil {
+	n := a.p.pages.number(i) // the row need not have been read yet
+	if n == 0 || n == a.p.chosen && a.p.record != nil {
 		return
 	}
-	a.p.choose(r.Record)
-	a.d.Showing("audit", strconv.FormatInt(r.Record, 10))
+	a.p.choose(n)
+	a.d.Showing("audit", strconv.FormatInt(n, 10))
 }
 
 // What follows is the presenter's screen.
