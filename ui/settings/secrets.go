@@ -36,6 +36,9 @@ func keptWords(kind string) (string, fyne.ThemeColorName) {
 
 // secrets shows where keys are kept, whether they can be read, and what can be done about it.
 func (s *Place) secrets() []fyne.CanvasObject {
+	if !s.p.looked {
+		return []fyne.CanvasObject{note(lang.X("common.loading", "Loading…"))}
+	}
 	state := s.p.state.secrets
 	words, color := keptWords(state.Kind)
 	closed := s.p.closedFile()
