@@ -244,6 +244,18 @@ func TestAnExportIsThereWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
+func TestTheExportAsksForAFile(t *testing.T) {
+	b := newBench(t, "light", "en", furnish(t, 0))
+	b.loaded()
+	b.chooseFile(journal.FormatCSV)
+	top := b.Window.Canvas().Overlays().Top()
+	if top == nil {
+		t.Fatal("no dialog")
+	}
+	b.Picture("audit-export")
+	b.Window.Canvas().Overlays().Remove(top)
+}
+
 func TestACallRunsAgainWithChanges(t *testing.T) {
 	b := newBench(t, "light", "en", furnish(t, 0))
 	b.loaded()

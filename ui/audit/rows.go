@@ -15,13 +15,13 @@ import (
 // Width of the column of numbers: for four digits, and for each more.
 const (
 	numberWidth = 56
-	digitWidth  = 10
+	digitWidth  = 8
 )
 
 func (a *Place) newTable() *list.Table {
 	columns := []list.Column{
 		{Title: lang.X("audit.number", "#"), Width: numberWidth},
-		{Title: lang.X("audit.time", "Time"), Width: 84},
+		{Title: lang.X("audit.time", "Time"), Width: 104},
 		{Title: lang.X("audit.server", "Server"), Width: 92, Flex: 2},
 		{Title: lang.X("audit.tool", "Tool"), Width: 112, Flex: 4},
 		{Title: lang.X("audit.outcome", "Outcome"), Width: 92, Flex: 1},
