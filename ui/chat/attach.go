@@ -42,8 +42,8 @@ func (p *Place) attachFile() {
 		}
 		p.attachPath(path)
 	}, p.d.Window())
+	d.Show() // before Resize, which asks what Show makes
 	d.Resize(fyne.NewSize(820, 560))
-	d.Show()
 }
 
 // Dropped takes files and folders that were dropped on the window.
@@ -81,8 +81,8 @@ func (p *Place) shareFolder() {
 			p.share(u.Path())
 		}
 	}, p.d.Window())
+	d.Show() // before Resize, which asks what Show makes
 	d.Resize(fyne.NewSize(820, 560))
-	d.Show()
 }
 
 // share shares a folder that may be shared.
