@@ -25,8 +25,8 @@ func (a *Place) newTable() *list.Table {
 		{Title: lang.X("audit.server", "Server"), Width: 102, Flex: 2},
 		{Title: lang.X("audit.tool", "Tool"), Width: 112, Flex: 4},
 		{Title: lang.X("audit.outcome", "Outcome"), Width: 92, Flex: 1},
-		{Title: lang.X("audit.decided_by", "Decided by"), Width: 88, Flex: 2},
-		{Title: lang.X("audit.took", "Took"), Width: 64},
+		{Title: lang.X("audit.decided_by", "Decided by"), Width: 84, Flex: 2},
+		{Title: lang.X("audit.took", "Took"), Width: 74},
 	}
 	t := list.NewTable(columns, list.TableSource{Len: func() int { return a.p.pages.Len() }, Row: a.row})
 	t.List.OnVisible = func(first, last int) { a.p.see(first, last) }
