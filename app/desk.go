@@ -49,7 +49,7 @@ type toolChoices struct {
 func (a *App) openDesk(ctx context.Context) error {
 	a.desk.chats, a.desk.bin = map[string]ConversationSettings{}, map[string]*time.Timer{}
 	a.desk.facts.known = map[string]serverKnown{}
-	a.desk.facts.asking = map[string]bool{}
+	a.desk.facts.asking = map[string]*asking{}
 	raw, err := a.db.Setting(ctx, toolsKey)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil
