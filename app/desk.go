@@ -72,6 +72,9 @@ func (a *App) closeDesk(ctx context.Context) error {
 		t.Stop()
 	}
 	a.desk.mu.Unlock()
+	if a.servers != nil {
+		a.servers.stop() // what is being asked of a server that does not answer would be waited for
+	}
 	a.desk.work.Wait()
 	if a.db == nil {
 		return nil

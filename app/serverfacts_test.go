@@ -105,6 +105,11 @@ func TestAServerThatDoesNotAnswerHoldsNobodyUp(t *testing.T) {
 	if d := within(offersWait*3, func() (ServerDetail, error) { return r.app.Server(ctx, "s") }); !d.Known || len(d.PromptList) != 1 {
 		t.Errorf("the other is %+v", d.ServerOffers)
 	}
+	start := time.Now()
+	r.close()
+	if took := time.Since(start); took > factWait/2 {
+		t.Errorf("the program's end waited %v for it", took)
+	}
 }
 
 // Whoever shows the list of servers hears of every start, end and review, and then finds
