@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 	"net/url"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
@@ -72,34 +71,9 @@ func (p *Place) readHead() {
 				p.known = h.known
 			}
 			p.head.show(h)
-			p.awaitTools(turn, len(h.tools) > 0)
 			p.composer.showFolders(p.settings.Roots)
 			p.empty.show(h.demo)
 		})
-	})
-}
-
-// awaitTools reads the head again while servers are still starting, which not every connection announces: once a second,
-// some ten times after a conversation was opened.
-func (p *Place) awaitTools(turn int, known bool) {
-	if known || p.asked >= 12 || p.awaiting {
-		return
-	}
-	p.asked++
-	p.awaiting = true
-	p.d.Go(func(ctx context.Context) {
-		t := time.NewTimer(time.Second)
-		defer t.Stop()
-		select {
-		case <-ctx.Done():
-		case <-t.C:
-			p.d.Do(func() {
-				p.awaiting = false
-				if turn == p.loading {
-					p.readHead()
-				}
-			})
-		}
 	})
 }
 

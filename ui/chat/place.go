@@ -31,6 +31,7 @@ type Place struct {
 
 	state    *presenter
 	loading  int // counts what was opened, so that an old reading is not shown
+	reading  int // and what was read of it
 	known    app.Conversation
 	settings app.ConversationSettings
 	more     bool // there are older messages than those shown
@@ -51,8 +52,6 @@ type Place struct {
 	fresh    *chip
 	offers   *offers
 	ticking  bool
-	awaiting bool // the head is read again soon
-	asked    int  // how often it was, for this conversation
 
 	// What a conversation without a name is to become; read in the background when it gets one.
 	wantTemporary atomic.Bool
@@ -112,6 +111,9 @@ func (p *Place) Goto(argument string) {
 	if argument != p.state.conversation {
 		p.open(argument)
 	}
+	if p.shown {
+		p.focusComposer()
+	}
 }
 
 // Shown begins to draw, and puts the keyboard into the composer.
@@ -136,8 +138,13 @@ func (p *Place) Close() {
 }
 
 func (p *Place) focusComposer() {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(p.composer.entry); c != nil {
-		c.Focus(p.composer.entry)
+	p.focus(p.composer.entry)
+}
+
+// focus puts the keyboard on an object. The window is asked, not the object: it knows its canvas only once it was drawn.
+func (p *Place) focus(o fyne.Focusable) {
+	if w := p.d.Window(); w != nil {
+		w.Canvas().Focus(o)
 	}
 }
 
@@ -146,13 +153,14 @@ func (p *Place) open(id string) {
 	p.drafts[p.state.conversation] = p.composer.draft()
 	p.composer.restore(p.drafts[id])
 	p.loading++
-	p.state.load(id, nil, nil, false)
+	p.state.load(id, nil, nil, p.isWorking(id))
 	p.known, p.settings = app.Conversation{ID: id}, app.ConversationSettings{}
-	p.more, p.paging, p.asked = false, false, 0
+	p.more, p.paging = false, false
 	p.wantTemporary.Store(false)
 	p.wantSettings.Store(nil)
 	p.fresh.Hide()
 	p.state.flush()
+	p.composer.working(p.state.working) // Stop belongs to what is shown, whatever else works
 	p.list.Reset()
 	p.list.SetFollow(true)
 	p.refreshAll()
@@ -167,13 +175,15 @@ func (p *Place) read() {
 		return
 	}
 	limit := max(pageOfMessages, len(p.state.messages))
+	p.reading++
+	reading := p.reading
 	p.d.Go(func(ctx context.Context) {
 		messages, err := p.d.App.Messages(ctx, id, 0, limit)
 		if gone(ctx, err) {
 			return
 		}
 		p.d.Do(func() {
-			if turn != p.loading {
+			if turn != p.loading || reading != p.reading { // a later reading knows more
 				return
 			}
 			if err != nil {
