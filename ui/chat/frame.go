@@ -39,7 +39,7 @@ func (r *frameRenderer) Destroy() {}
 
 func (r *frameRenderer) Objects() []fyne.CanvasObject {
 	p := r.f.p
-	return []fyne.CanvasObject{r.f.ground, p.head, r.f.rule, p.list, p.empty, p.composer, p.fresh}
+	return []fyne.CanvasObject{r.f.ground, p.head, r.f.rule, p.list, p.empty, p.composer, p.fresh, p.finder.bar}
 }
 
 func (r *frameRenderer) MinSize() fyne.Size { return fyne.NewSize(320, 200) }
@@ -83,6 +83,9 @@ func (r *frameRenderer) Layout(s fyne.Size) {
 			p.list.Show() // it did no work while it was hidden
 		}
 	}
+	find := min(findWidth, s.Width-2*margin)
+	p.finder.bar.Resize(fyne.NewSize(find, findHeight))
+	p.finder.bar.Move(fyne.NewPos(s.Width-find-margin, y+2*theme.Step))
 	z := p.fresh.MinSize()
 	p.fresh.Move(fyne.NewPos((s.Width-z.Width)/2, top-z.Height-3*theme.Step))
 	p.fresh.Resize(z)
