@@ -160,7 +160,7 @@ func (a *album) path() string {
 // someServers are one of each kind: reviewed, not reviewed, not there, off.
 const someServers = `{
 	"mcpServers": {
-		"office": {"command": "steward", "args": ["demo-server"]},
+		"office": {"command": "steward", "args": ["demo-server"], "sampling": true},
 		"archive": {"command": "steward", "args": ["demo-server"]},
 		"notes": {"command": "notes-server", "args": ["--folder", "~/Notes"]},
 		"team": {"url": "https://mcp.example.com/mcp", "disabled": true}
@@ -281,13 +281,13 @@ func (a *album) large() {
 }
 
 // grab is what the window shows now, three bytes a pixel.
-func (a *album) grab() frame {
+func (a *album) grab() sight {
 	a.t.Helper()
 	out, err := a.tool("import", "-window", a.id, "-depth", "8", "ppm:-")
 	if err != nil {
 		a.t.Fatalf("the window cannot be pictured: %v\n%s", err, a.stderr.String())
 	}
-	var f frame
+	var f sight
 	var most int
 	if _, err := fmt.Sscanf(out, "P6\n%d %d\n%d\n", &f.width, &f.height, &most); err != nil || most != 255 || len(out) < 3*f.width*f.height {
 		a.t.Fatalf("this is no picture: %.20q (%v)", out, err)
@@ -296,13 +296,13 @@ func (a *album) grab() frame {
 	return f
 }
 
-type frame struct {
+type sight struct {
 	width, height int
 	pixels        []byte
 }
 
 // changed counts the pixels in which two pictures of one size differ.
-func (f frame) changed(other frame) int {
+func (f sight) changed(other sight) int {
 	if len(f.pixels) != len(other.pixels) {
 		return len(f.pixels)
 	}
@@ -316,12 +316,12 @@ func (f frame) changed(other frame) int {
 }
 
 // colour is the one of a pixel, as its number.
-func (f frame) colour(i int) int {
+func (f sight) colour(i int) int {
 	return int(f.pixels[3*i])<<16 | int(f.pixels[3*i+1])<<8 | int(f.pixels[3*i+2])
 }
 
 // still is what the window shows once it rests: a cursor that blinks is no unrest, a clock that counts is little.
-func (a *album) still() frame {
+func (a *album) still() sight {
 	a.t.Helper()
 	last := a.grab()
 	for end := time.Now().Add(8 * time.Second); time.Now().Before(end); {
@@ -351,7 +351,7 @@ func (a *album) take(screen string) {
 
 // reduced is a picture in 256 colours: one after the other, that by which most is gained. Each other becomes the nearest
 // of these; what is lost is within the edges of letters.
-func reduced(f frame) *image.Paletted {
+func reduced(f sight) *image.Paletted {
 	count := map[int]int{}
 	for i := range f.width * f.height {
 		count[f.colour(i)]++
