@@ -48,7 +48,14 @@ type offered struct {
 }
 
 // showImport opens the page and looks for files of other programs.
-func (s *Place) showImport() { s.newImporter() }
+func (s *Place) showImport() {
+	if m := s.taking; m != nil {
+		s.show(m.page)
+		s.focus(m.text)
+		return
+	}
+	s.newImporter()
+}
 
 func (s *Place) newImporter() *importer {
 	m := &importer{s: s, page: newPage()}
@@ -62,11 +69,10 @@ func (s *Place) newImporter() *importer {
 		m.long = whole
 		m.parse()
 	}
+	s.taking = m
 	m.draw()
-	s.show(m.page.Container)
-	if c := s.k.d.Window().Canvas(); c != nil {
-		c.Focus(m.text)
-	}
+	s.show(m.page)
+	s.focus(m.text)
 	s.k.d.Go(func(context.Context) {
 		places := app.ImportPlaces()
 		s.k.d.Do(func() {
@@ -115,7 +121,7 @@ func (m *importer) draw() {
 		label.SetRuns(text.Run{Text: p.Program + "  ", Bold: true}, text.Run{Text: clean.Reveal(p.Path), Color: theme.Dim})
 		out = append(out, besides(read, label))
 	}
-	out = append(out, m.text, left(newButton(lang.X("common.cancel", "Cancel"), m.s.back), strongButton(lang.X("servers.show_found", "Show what it holds"), m.parse)))
+	out = append(out, m.text, left(newButton(lang.X("common.cancel", "Cancel"), m.cancel), strongButton(lang.X("servers.show_found", "Show what it holds"), m.parse)))
 	if m.problem != nil {
 		words := language.Message(m.problem)
 		out = append(out, note(words, theme.Refusal, theme.RefusalTint, m.lineOf(words)...))
@@ -263,9 +269,16 @@ func (m *importer) added(added, failed []string) {
 	m.busy, m.failed = false, failed
 	m.offered = slices.DeleteFunc(m.offered, func(o *offered) bool { return slices.Contains(added, o.entry.Name) })
 	if len(failed) == 0 && len(added) > 0 {
+		m.s.taking = nil
 		m.s.landed(added[0])
 		return
 	}
 	m.s.p.readList()
 	m.draw()
+}
+
+// cancel forgets what was pasted.
+func (m *importer) cancel() {
+	m.s.taking = nil
+	m.s.back()
 }

@@ -9,10 +9,12 @@ import (
 	"steward/app/event"
 )
 
-// patience bounds what is only read; readEvery is how often latency and up-time are read again while they are seen.
+// patience bounds what is only read; readEvery is how often latency and up-time are read again while they are seen, and
+// followEvery how often the place looks where the keyboard went.
 const (
-	patience  = 10 * time.Second
-	readEvery = 5 * time.Second
+	patience    = 10 * time.Second
+	readEvery   = 5 * time.Second
+	followEvery = 100 * time.Millisecond
 )
 
 // source is what the presenter reads. *app.App is one.
