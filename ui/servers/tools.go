@@ -195,7 +195,8 @@ func (t *toolsTab) update(d app.ServerDetail) {
 		t.server, t.chosen, t.detail = d.Name, "", ""
 	}
 	t.tools = d.ServerTools
-	if t.wanted != "" && t.index(t.wanted) >= 0 {
+	named := t.wanted != "" && t.index(t.wanted) >= 0
+	if named {
 		t.chosen, t.wanted = t.wanted, ""
 	}
 	if t.index(t.chosen) < 0 {
@@ -209,6 +210,9 @@ func (t *toolsTab) update(d app.ServerDetail) {
 		t.list.Changed(i)
 	}
 	t.list.Select(t.index(t.chosen))
+	if named {
+		t.list.Reveal(t.index(t.chosen))
+	}
 	t.showChosen()
 	t.all.Refresh()
 }
