@@ -324,7 +324,9 @@ func TestAPersonChoosesWhatIsKeptSecret(t *testing.T) {
 	if !slices.Equal(names, []string{"s.API_KEY"}) || shown.Env["API_KEY"] != "${secret:s.API_KEY}" || e.Env["API_KEY"][:3] != "ghp" {
 		t.Errorf("%v are said to be moved, %v is shown", names, shown.Env)
 	}
-	kept := must(t, func() (ServerEntry, error) { return r.app.KeepInSecrets(ctx, e, []string{"REGION", "HOME_DIR", "NONE"}) })
+	kept := must(t, func() (ServerEntry, error) {
+		return r.app.KeepInSecrets(ctx, e, []string{"REGION", "HOME_DIR", "NONE"})
+	})
 	if kept.Env["REGION"] != "${secret:s.REGION}" || kept.Env["MODE"] != "fast" || kept.Env["HOME_DIR"] != "${HOME}" || e.Env["REGION"] != "north" {
 		t.Errorf("kept %v of %v", kept.Env, e.Env)
 	}

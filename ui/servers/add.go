@@ -27,6 +27,7 @@ type editor struct {
 	forms  [2]*form.Form // a program, an address
 	status *fyne.Container
 	save   *button
+	stop   *button // cancels
 	busy   bool
 }
 
@@ -76,6 +77,7 @@ func (s *Place) edit(before app.ServerEntry, name string) *editor {
 	if before.URL != "" {
 		e.mode.show(1)
 	}
+	e.stop = newButton(lang.X("common.cancel", "Cancel"), e.cancel)
 	e.save = newButton(lang.X("common.save", "Save"), e.keep)
 	e.save.strong = true
 	s.drafts[name] = e
@@ -123,7 +125,7 @@ func (e *editor) draw() {
 	}
 	e.page.set(strong(title), left(segmentFrame(e.mode)), e.form(), e.status,
 		caption(e.meaning(), theme.Dim, text.Wrap),
-		left(newButton(lang.X("common.cancel", "Cancel"), e.cancel), e.save))
+		left(e.stop, e.save))
 	e.look()
 }
 

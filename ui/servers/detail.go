@@ -3,6 +3,7 @@ package servers
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -211,8 +212,8 @@ func (d *detail) top(s app.ServerDetail) fyne.CanvasObject {
 	} else {
 		objects = append(objects, caption(s.Address, theme.Dim, text.Cut))
 	}
-	if s.Error != "" {
-		objects = append(objects, note(nonEmptyLines(s.Error, s.Hint), theme.Refusal, theme.RefusalTint, left(newButton(lang.X("common.retry", "Try again"), d.restart))))
+	if s.Error != "" && s.State != app.ServerUnusable {
+		objects = append(objects, note(nonEmptyLines(s.Error, s.Hint), theme.Refusal, theme.RefusalTint, d.more(s)...))
 	}
 	for _, problem := range s.Problems {
 		objects = append(objects, caption("⚠ "+problem, theme.Waiting, text.Wrap))
@@ -241,8 +242,10 @@ func (d *detail) buttons(s app.ServerDetail, busy bool) *fyne.Container {
 		}
 		row.Add(b)
 	}
-	if s.Enabled && s.Reviewed {
-		if s.State == "ready" || s.State == "starting" || s.State == "failed" {
+	if starts(d.s.p.doing[s.Name]) || s.State == "starting" {
+		add("stop", "", lang.X("common.stop", "Stop"), d.stop, d.s.p.doing[s.Name] != "stop")
+	} else if s.Enabled && s.Reviewed {
+		if s.State == "ready" || s.State == "failed" {
 			add("start", "", lang.X("servers.restart", "Restart"), d.restart, !busy)
 		} else if s.State != app.ServerUnusable {
 			add("start", "", lang.X("servers.start", "Start"), d.restart, !busy)
@@ -277,7 +280,7 @@ func (d *detail) buttons(s app.ServerDetail, busy bool) *fyne.Container {
 func (d *detail) menu(s app.ServerDetail, busy bool) []place.MenuItem {
 	return []place.MenuItem{
 		{Label: lang.X("servers.review_all", "Review everything it offers"), Icon: "eye", Disabled: busy || !s.Enabled || s.State == app.ServerUnusable, Do: d.review.begin},
-		{Label: lang.X("servers.stop", "Stop the server"), Icon: "stop", Disabled: busy || !runs(s.ServerStatus), Do: d.stop},
+		{Label: lang.X("servers.stop", "Stop the server"), Icon: "stop", Disabled: busy && !starts(d.s.p.doing[s.Name]) || !busy && !runs(s.ServerStatus), Do: d.stop},
 		{Label: lang.X("servers.ask_again", "Ask it again what it offers"), Icon: "refresh", Disabled: busy || s.State != "ready", Do: d.refresh},
 		{},
 		{Label: lang.X("servers.remove", "Remove…"), Icon: "trash", Look: place.Dangerous, Disabled: busy || !s.Editable, Do: d.remove},
@@ -323,6 +326,20 @@ func (t topLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	} else {
 		o[1].Move(fyne.NewPos(wide+3*step, (h-chips.Height)/2))
 	}
+}
+
+// more is what a failed server wrote last, and what can be done.
+func (d *detail) more(s app.ServerDetail) (out []fyne.CanvasObject) {
+	if s.Output != "" {
+		out = append(out, d.s.k.prose(lastLines(s.Output, 6), text.Run{Mono: true}))
+	}
+	row := left(newButton(lang.X("common.retry", "Try again"), d.restart), newButton(lang.X("servers.open_log", "Open its log"), func() { d.choose(tabLog) }))
+	return append(out, row)
+}
+
+func lastLines(s string, n int) string {
+	lines := strings.Split(s, "\n")
+	return strings.Join(lines[max(len(lines)-n, 0):], "\n")
 }
 
 func nonEmptyLines(a, b string) string {

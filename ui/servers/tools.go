@@ -331,6 +331,8 @@ func (t *toolsTab) nothing() string {
 	switch d := t.s.p.detail; {
 	case d.State == "ready":
 		return lang.X("servers.no_tools", "This server offers no tools.")
+	case d.State == "starting":
+		return lang.X("servers.is_starting", "It is starting. What it offers is known once it runs.")
 	case d.State == app.ServerDisabled:
 		return lang.X("servers.off_body", "This server is off. Switch it on to see what it offers.")
 	default:
