@@ -45,7 +45,7 @@ func (s *Place) showEdit(d app.ServerDetail) {
 func (s *Place) edit(before app.ServerEntry, name string) *editor {
 	if e := s.drafts[name]; e != nil && slices.Equal(entryLines(e.before), entryLines(before)) && (e.forms[0].Touched() || e.forms[1].Touched()) {
 		s.show(e.page)
-		e.form().FocusField("name")
+		e.begin()
 		return e
 	}
 	e := &editor{s: s, page: newPage(), before: before, name: name, status: column(step)}
@@ -83,8 +83,15 @@ func (s *Place) edit(before app.ServerEntry, name string) *editor {
 	s.drafts[name] = e
 	e.draw()
 	s.show(e.page)
-	e.form().FocusField("name")
+	e.begin()
 	return e
+}
+
+// begin puts the person into the first field; a moment later where the form was not drawn yet.
+func (e *editor) begin() {
+	if !e.form().FocusField("name") {
+		e.s.k.d.Do(func() { e.form().FocusField("name") })
+	}
 }
 
 func lineCheck(between string) func(string) error {
