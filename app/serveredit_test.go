@@ -67,10 +67,14 @@ func TestTheLifeOfAServer(t *testing.T) {
 	item := r.waiting()
 	changed := entryOf(t, "s", "scripted", "--only", "echo")
 	check(t, r.app.EditServer(ctx, "s", changed))
-	if err := r.app.Waiting().Answer(item.ID, item.Hash, consent.Answer{Action: consent.Allow}); !errors.Is(err, consent.ErrGone) {
-		t.Errorf("what belongs to the old settings was allowed: %v", err)
+	// It is refused because it was withdrawn, or a moment earlier because its server does not run any more.
+	if err := r.app.Waiting().Answer(item.ID, item.Hash, consent.Answer{Action: consent.Allow}); err == nil {
+		t.Error("what belongs to the old settings was allowed")
 	}
 	r.done(turn)
+	if err := r.app.Waiting().Answer(item.ID, item.Hash, consent.Answer{Action: consent.Allow}); !errors.Is(err, consent.ErrGone) {
+		t.Errorf("after the change the call still waits: %v", err)
+	}
 	if s := r.server("s"); s.State != ServerUnreviewed {
 		t.Errorf("changed it is %s", s.State)
 	}
