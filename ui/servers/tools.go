@@ -195,7 +195,8 @@ func (t *toolsTab) update(d app.ServerDetail) {
 		t.server, t.chosen, t.detail = d.Name, "", ""
 	}
 	t.tools = d.ServerTools
-	if t.wanted != "" && t.index(t.wanted) >= 0 {
+	named := t.wanted != "" && t.index(t.wanted) >= 0
+	if named {
 		t.chosen, t.wanted = t.wanted, ""
 	}
 	if t.index(t.chosen) < 0 {
@@ -209,6 +210,9 @@ func (t *toolsTab) update(d app.ServerDetail) {
 		t.list.Changed(i)
 	}
 	t.list.Select(t.index(t.chosen))
+	if named {
+		t.list.Reveal(t.index(t.chosen))
+	}
 	t.showChosen()
 	t.all.Refresh()
 }
@@ -327,6 +331,8 @@ func (t *toolsTab) nothing() string {
 	switch d := t.s.p.detail; {
 	case d.State == "ready":
 		return lang.X("servers.no_tools", "This server offers no tools.")
+	case d.State == "starting":
+		return lang.X("servers.is_starting", "It is starting. What it offers is known once it runs.")
 	case d.State == app.ServerDisabled:
 		return lang.X("servers.off_body", "This server is off. Switch it on to see what it offers.")
 	default:
