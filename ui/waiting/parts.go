@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"steward/ui/form"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -80,7 +81,7 @@ func (c *Card) paneOf(s string) *text.Pane {
 func (c *Card) claims(claims []string) fyne.CanvasObject {
 	out := newColumn(theme.Step/2, c.caption(lang.X("approval.server_says", "server says:"), theme.Dim))
 	for _, s := range claims {
-		out.objects = append(out.objects, c.caption("• "+worded(s), theme.Dim))
+		out.objects = append(out.objects, c.caption("• "+sentence.Worded(s), theme.Dim))
 	}
 	return out
 }
@@ -92,7 +93,7 @@ func (c *Card) warnings(list []string) fyne.CanvasObject {
 	}
 	var rows []fyne.CanvasObject
 	for _, s := range list {
-		s = worded(s)
+		s = sentence.Worded(s)
 		v := c.view()
 		v.SetRuns(append([]text.Run{{Text: "◆ ", Color: theme.Waiting}}, marked(s, text.Run{Color: theme.Waiting})...)...)
 		rows = append(rows, v)
