@@ -236,9 +236,12 @@ func (r *run) twice() bool { return r.g.asksTwice(r.call) }
 // asksTwice tells whether the name of a call's tool must be typed to allow it.
 func (g *Gate) asksTwice(c Call) bool { return g.o.Twice != nil && g.o.Twice(c.Server(), c.Tool()) }
 
+// Violation is one way in which a value does not fit a schema; see schema.Violation.
+type Violation = schema.Violation
+
 // Violations says how arguments, one JSON object, break the schema of the call's tool; none
 // where they fit.
-func (i Item) Violations(arguments string) []schema.Violation {
+func (i Item) Violations(arguments string) []Violation {
 	if i.schema == nil {
 		return nil
 	}
