@@ -93,7 +93,7 @@ func (g *Gate) expiry(item *Item) (<-chan time.Time, func()) {
 // left takes the item out of the list; an answer that came first counts, unless
 // what was shown is not current any more.
 func (r *run) left(s *slot, why string, d decision) (decision, error) {
-	if a, ok := r.g.waiting.leave(s, why); ok && (d.word == Expired || a.Action == Deny) {
+	if a, ok := r.g.waiting.leave(s, why, d.reason); ok && (d.word == Expired || a.Action == Deny) {
 		return r.answered(a)
 	}
 	return d, nil

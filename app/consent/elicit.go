@@ -137,7 +137,7 @@ func (q *question) ask() (mcphost.ElicitAnswer, error) {
 		Elicitation:  &Elicitation{Mode: q.e.Mode, Message: q.e.Message, Schema: q.e.Schema, URL: q.e.URL},
 		Presentation: q.present(), form: q.form,
 	}
-	a, d := q.g.wait(q.ctx, &item, q.check)
+	a, d := q.g.wait(q.ctx, q.o, &item, q.check)
 	switch {
 	case d.word == Expired:
 		return q.close(d, actionExpired, nil)

@@ -338,10 +338,10 @@ func said(err error) string {
 	var m *app.Message
 	if errors.As(err, &m) {
 		if detail, ok := m.Args["detail"]; ok {
-			return clean.Clean(detail)
+			return clean.Clean(sentence.Worded(detail))
 		}
 	}
-	return clean.Clean(err.Error())
+	return clean.Clean(sentence.Worded(err.Error()))
 }
 
 // showFit says whether the arguments, as they would be sent now, fit the tool's schema.

@@ -9,6 +9,7 @@ import (
 	"steward/app/clean"
 	"steward/app/consent"
 	"steward/ui/form"
+	"steward/ui/sentence"
 )
 
 // Kinds of consent.Field that need more than their name.
@@ -79,7 +80,7 @@ func kindOf(p consent.Field, described string) form.Kind {
 func check(item consent.Item, name string) func(string) error {
 	return func(text string) error {
 		if _, err := item.Parse(name, text); err != nil {
-			return errors.New(clean.Line(err.Error(), 300))
+			return errors.New(clean.Line(sentence.Worded(err.Error()), 300))
 		}
 		return nil
 	}
