@@ -374,7 +374,9 @@ func (q *question) present() Presentation {
 func presentField(f schema.Field) Field {
 	out := Field{
 		Name: f.Name, Title: clean.Line(f.Title, 200), Description: clean.Line(f.Description, 500),
-		Kind: string(f.Kind), Required: f.Required, Secret: f.Secret,
+		Kind: string(f.Kind), Item: string(f.Item), Format: clean.Line(f.Format, 40), Required: f.Required, Nullable: f.Nullable, Secret: f.Secret,
+		Minimum: f.Minimum.String(), Maximum: f.Maximum.String(),
+		MinLength: f.MinLength, MaxLength: max(0, f.MaxLength), MinItems: f.MinItems, MaxItems: max(0, f.MaxItems),
 	}
 	if out.Title == "" {
 		out.Title = clean.Line(f.Name, 200)
