@@ -184,6 +184,25 @@ func (c *composer) typeInto(r rune) {
 	c.entry.TypedRune(r)
 }
 
+// write puts words where the cursor is, so that the person sees them before they are sent.
+func (c *composer) write(words string) {
+	if len(c.entry.Text)+len(words) > form.MaxText {
+		c.bigPaste(words)
+		return
+	}
+	c.p.focusComposer()
+	c.entry.Entry.TypedShortcut(&fyne.ShortcutPaste{Clipboard: oneTime(words)})
+}
+
+// oneTime is a clipboard with a text of its own: pasting it is the one way to put a long text in at the cursor at once.
+type oneTime string
+
+// Content is the text.
+func (o oneTime) Content() string { return string(o) }
+
+// SetContent does nothing.
+func (oneTime) SetContent(string) {}
+
 // insert types a character for the person, behind a blank where one is needed.
 func (c *composer) insert(s string) {
 	c.p.focusComposer()

@@ -15,11 +15,15 @@ import (
 	"steward/ui/language"
 	"steward/ui/list"
 	"steward/ui/place"
+	"steward/ui/theme"
 	"steward/ui/waiting"
 )
 
 // pageOfMessages is how many messages are read at once; scrolling to the top reads as many more.
 const pageOfMessages = 60
+
+// messagesOfTurn is how many messages a turn brings, and some.
+const messagesOfTurn = 30
 
 // Place is the chat. It shows one conversation at a time; the others go on unseen.
 type Place struct {
@@ -52,6 +56,8 @@ type Place struct {
 	fresh    *chip
 	offers   *offers
 	finder   *finder
+	book     book
+	pins     *flowBox // pinned prompts, above the composer
 	ticking  bool
 
 	// What a conversation without a name is to become; read in the background when it gets one.
@@ -100,12 +106,15 @@ func New(d place.Deps) *Place {
 	p.fresh = newChip(outlined, "chevron-down", lang.X("chat.new_text", "New text"), func() { p.list.SetFollow(true); p.list.ScrollToEnd() })
 	p.fresh.pill, p.fresh.small = true, true
 	p.fresh.Hide()
+	p.pins = newFlow(1.5 * theme.Step)
+	p.pins.Hide()
 	p.composer = newComposer(p)
 	p.head = newHead(p)
 	p.empty = newEmpty(p)
 	p.frame = newFrame(p)
 	p.unsub = d.App.Listen(p.told)
 	p.open("")
+	p.readPrompts()
 	return p
 }
 
@@ -182,7 +191,7 @@ func (p *Place) read() {
 	if id == "" {
 		return
 	}
-	limit := max(pageOfMessages, len(p.state.messages))
+	limit := max(pageOfMessages, len(p.state.messages)+messagesOfTurn) // what the person has scrolled up to stays
 	p.reading++
 	reading := p.reading
 	p.d.Go(func(ctx context.Context) {

@@ -30,6 +30,7 @@ type asking struct {
 	fields     []form.Field
 	completing func(name, value string, known map[string]string) app.Completing
 	fetch      func(ctx context.Context, values map[string]string) (app.Attachment, error)
+	finish     func(values map[string]string) // in place of fetch and preview
 
 	form  *form.Form
 	hints *flowBox
@@ -102,7 +103,7 @@ func (p *Place) useResource(r app.Resource) {
 			return
 		}
 		for _, n := range names {
-			a.fields = append(a.fields, form.Field{Name: n, Kind: form.String, Required: true})
+			a.fields = append(a.fields, fieldOf(n))
 		}
 		a.completing = func(name, value string, known map[string]string) app.Completing {
 			return app.Completing{Server: r.Server, Template: r.URITemplate, Argument: name, Value: value, Known: known}
@@ -159,6 +160,9 @@ func (a *asking) ask() {
 	a.form.OnResize = a.resize
 	a.form.OnSubmit = a.submit
 	a.next = newChip(strong, "", lang.X("chat.preview", "Preview"), a.submit)
+	if a.finish != nil {
+		a.next.words = lang.X("chat.use_prompt", "Use")
+	}
 	a.body.put(append(a.heading(), a.form, a.hints, a.buttons(a.next))...)
 	a.resize()
 	a.form.FocusField(a.fields[0].Name)
@@ -166,12 +170,12 @@ func (a *asking) ask() {
 
 func (a *asking) resize() {
 	a.body.Refresh()
-	if c := fyne.CurrentApp().Driver().CanvasForObject(a.body); c != nil {
-		c.Content().Refresh()
-	}
-	for _, o := range a.p.d.Window().Canvas().Overlays().List() {
-		o.Refresh()
-	}
+	a.p.resized()
+}
+
+// fieldOf is a field for a value that is not known any better.
+func fieldOf(name string) form.Field {
+	return form.Field{Name: name, Kind: form.String, Required: true}
 }
 
 func (a *asking) values() map[string]string {
@@ -237,9 +241,16 @@ func (a *asking) suggest(name, value string, values []string) {
 }
 
 func (a *asking) submit() {
-	if a.form.Check() {
-		a.go1(a.values())
+	if !a.form.Check() {
+		return
 	}
+	if a.finish != nil {
+		values := a.values()
+		a.done()
+		a.finish(values)
+		return
+	}
+	a.go1(a.values())
 }
 
 // go1 fetches what would be attached and shows it.
