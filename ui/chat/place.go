@@ -2,6 +2,8 @@ package chat
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -57,6 +59,7 @@ type Place struct {
 	offers   *offers
 	finder   *finder
 	book     book
+	watches  map[watched]*watch
 	pins     *flowBox // pinned prompts, above the composer
 	ticking  bool
 
@@ -76,7 +79,7 @@ type itemCard interface {
 func New(d place.Deps) *Place {
 	p := &Place{
 		d: d, now: time.Now, pool: code.NewPool(d.Do), state: newPresenter(), opened: map[string]bool{}, runs: map[string]time.Time{},
-		objects: map[*column]string{}, drafts: map[string]draft{},
+		objects: map[*column]string{}, drafts: map[string]draft{}, watches: map[watched]*watch{},
 	}
 	p.card = func(item consent.Item, resized func()) itemCard {
 		return waiting.NewCard(item, waiting.Deps{Deps: d, Resized: func(*waiting.Card) { resized() }})
@@ -145,8 +148,11 @@ func (p *Place) Hidden() { p.shown = false; p.composer.closePopup() }
 // Close ends what the place holds.
 func (p *Place) Close() {
 	p.composer.closePopup()
-	unsub, pool := p.unsub, p.pool
-	go func() { // both wait for work that may itself want Fyne's goroutine
+	unsub, pool, watches := p.unsub, p.pool, slices.Collect(maps.Values(p.watches))
+	go func() { // all of them wait for work that may itself want Fyne's goroutine
+		for _, k := range watches {
+			k.end()
+		}
 		unsub()
 		pool.Close()
 	}()

@@ -36,6 +36,8 @@ type Form struct {
 	OnResize func()            // the height changed at the same width: lists want to be told
 	OnFocus  func(name string) // the person is in a field now
 
+	OnEscape func() // Escape in an entry, unless an input method holds it; nil: it does nothing
+
 	// OnShortcut has the first look at shortcuts typed in entries; true: done with.
 	OnShortcut func(shortcut fyne.Shortcut) bool
 
