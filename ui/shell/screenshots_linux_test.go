@@ -183,7 +183,7 @@ func (a *album) questions() {
 	a.take("waiting")
 	a.answer("ctrl+Return")
 	a.answer("ctrl+Return")
-	a.chat(0)
+	a.chat(1)
 	a.take("form")
 	a.answer("Escape")
 	a.try(flight)
