@@ -223,8 +223,14 @@ func (a *album) composing() {
 func (a *album) places() {
 	a.tap(100, 706)
 	a.take("servers")
-	a.tap(850, 151)
+	log, wire := 850, 885
+	if a.tongue != "en" {
+		log, wire = 787, 843
+	}
+	a.tap(log, 151)
 	a.take("servers-log")
+	a.tap(wire, 151)
+	a.take("servers-wire")
 	a.tap(350, 145)
 	a.take("servers-review")
 	a.tap(1200, 26)
