@@ -136,8 +136,13 @@ func (p *Place) Close() {
 }
 
 func (p *Place) focusComposer() {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(p.composer.entry); c != nil {
-		c.Focus(p.composer.entry)
+	p.focus(p.composer.entry)
+}
+
+// focus puts the keyboard on an object. The window is asked, not the object: it knows its canvas only once it was drawn.
+func (p *Place) focus(o fyne.Focusable) {
+	if w := p.d.Window(); w != nil {
+		w.Canvas().Focus(o)
 	}
 }
 
