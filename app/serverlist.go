@@ -36,6 +36,7 @@ type ServerStatus struct {
 	Editable                             bool // it stands in the data folder's own list
 	BuiltIn                              bool // the demo server
 	Sampling                             bool // it may ask for the model
+	Roots                                int  // folders that its entry shares with it
 	Problems                             []string
 }
 
@@ -57,6 +58,7 @@ type ServerDetail struct {
 
 // ServerOffers are what else a server offers.
 type ServerOffers struct {
+	Known        bool // false: the server has not answered yet; a ServersChanged event tells when it has
 	PromptList   []Prompt
 	ResourceList []Resource
 	TemplateList []Resource

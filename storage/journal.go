@@ -58,7 +58,7 @@ type Record struct {
 // Open are the outcome words under which a record is not yet findable by its
 // words; such records are searched in their arguments, server and tool alone.
 type RecordFilter struct {
-	Kind, Server, Tool, Outcome, Conversation, Search string
+	Kind, Server, Tool, Decision, Outcome, Conversation, Search string
 
 	Since, Until  time.Time
 	Before, After int64
@@ -329,7 +329,7 @@ func (f RecordFilter) where() (string, []any) {
 	for _, c := range []struct {
 		column, value string
 	}{
-		{"kind", f.Kind}, {"server", f.Server}, {"tool", f.Tool}, {"outcome", f.Outcome}, {"conversation", f.Conversation},
+		{"kind", f.Kind}, {"server", f.Server}, {"tool", f.Tool}, {"decision", f.Decision}, {"outcome", f.Outcome}, {"conversation", f.Conversation},
 	} {
 		if c.value != "" {
 			parts = append(parts, c.column+" = ?")

@@ -168,13 +168,7 @@ func (c *composer) key(e *fyne.KeyEvent) bool {
 		return true
 	}
 	if e.Name == fyne.KeyEscape {
-		switch {
-		case c.p.d.Shortcut(&desktop.CustomShortcut{KeyName: fyne.KeyEscape}):
-		case c.edits != "":
-			c.restore(draft{})
-		case c.busy:
-			c.p.stop()
-		}
+		c.p.d.Shortcut(&desktop.CustomShortcut{KeyName: fyne.KeyEscape})
 		return true
 	}
 	if e.Name == fyne.KeyUp && c.entry.Text == "" && len(c.attach) == 0 {

@@ -31,6 +31,7 @@ type Place struct {
 
 	state    *presenter
 	loading  int // counts what was opened, so that an old reading is not shown
+	reading  int // and what was read of it
 	known    app.Conversation
 	settings app.ConversationSettings
 	more     bool // there are older messages than those shown
@@ -50,9 +51,8 @@ type Place struct {
 	empty    *empty
 	fresh    *chip
 	offers   *offers
+	finder   *finder
 	ticking  bool
-	awaiting bool // the head is read again soon
-	asked    int  // how often it was, for this conversation
 
 	// What a conversation without a name is to become; read in the background when it gets one.
 	wantTemporary atomic.Bool
@@ -76,6 +76,7 @@ func New(d place.Deps) *Place {
 		return waiting.NewCard(item, waiting.Deps{Deps: d, Resized: func(*waiting.Card) { resized() }})
 	}
 	p.offers = newOffers(p)
+	p.finder = newFinder(p)
 	p.list = list.New(list.Source{
 		Len: func() int { return len(p.state.rows) }, Build: p.build, Update: p.update, Released: p.released,
 		Key: func(i int) string { return p.state.rows[i].key },
@@ -91,6 +92,10 @@ func New(d place.Deps) *Place {
 		if first < 3 {
 			p.earlier()
 		}
+	}
+	p.list.OnKey = func(_ int, e *fyne.KeyEvent) bool {
+		p.keyFromText(e)
+		return e.Name == fyne.KeyEscape
 	}
 	p.fresh = newChip(outlined, "chevron-down", lang.X("chat.new_text", "New text"), func() { p.list.SetFollow(true); p.list.ScrollToEnd() })
 	p.fresh.pill, p.fresh.small = true, true
@@ -111,6 +116,9 @@ func (p *Place) Canvas() fyne.CanvasObject { return p.frame }
 func (p *Place) Goto(argument string) {
 	if argument != p.state.conversation {
 		p.open(argument)
+	}
+	if p.shown {
+		p.focusComposer()
 	}
 }
 
@@ -149,15 +157,18 @@ func (p *Place) focus(o fyne.Focusable) {
 // open shows a conversation from the store.
 func (p *Place) open(id string) {
 	p.drafts[p.state.conversation] = p.composer.draft()
+	p.finder.bar.Hide()
+	p.finder.forget()
 	p.composer.restore(p.drafts[id])
 	p.loading++
-	p.state.load(id, nil, nil, false)
+	p.state.load(id, nil, nil, p.isWorking(id))
 	p.known, p.settings = app.Conversation{ID: id}, app.ConversationSettings{}
-	p.more, p.paging, p.asked = false, false, 0
+	p.more, p.paging = false, false
 	p.wantTemporary.Store(false)
 	p.wantSettings.Store(nil)
 	p.fresh.Hide()
 	p.state.flush()
+	p.composer.working(p.state.working) // Stop belongs to what is shown, whatever else works
 	p.list.Reset()
 	p.list.SetFollow(true)
 	p.refreshAll()
@@ -172,13 +183,15 @@ func (p *Place) read() {
 		return
 	}
 	limit := max(pageOfMessages, len(p.state.messages))
+	p.reading++
+	reading := p.reading
 	p.d.Go(func(ctx context.Context) {
 		messages, err := p.d.App.Messages(ctx, id, 0, limit)
 		if gone(ctx, err) {
 			return
 		}
 		p.d.Do(func() {
-			if turn != p.loading {
+			if turn != p.loading || reading != p.reading { // a later reading knows more
 				return
 			}
 			if err != nil {
@@ -188,6 +201,7 @@ func (p *Place) read() {
 			working := p.isWorking(id)
 			p.state.load(id, messages, p.d.App.Waiting().List(), working)
 			p.more = len(messages) >= limit
+			p.finder.changed()
 			p.soon()
 		})
 	})
@@ -204,13 +218,24 @@ func (p *Place) isWorking(id string) bool {
 
 // earlier reads a page of older messages.
 func (p *Place) earlier() {
-	if !p.more || p.paging {
-		return
+	if p.more && !p.paging {
+		p.page(p.state.oldest(), pageOfMessages, nil)
 	}
+}
+
+// back reads messages until the last n are there, and runs then.
+func (p *Place) back(n int, then func()) {
+	if n -= len(p.state.messages); n > 0 && p.more {
+		p.page(p.state.oldest(), n, then)
+	}
+}
+
+// page reads n messages older than those from before on.
+func (p *Place) page(before int64, n int, then func()) {
 	p.paging = true
-	id, turn, before := p.state.conversation, p.loading, p.state.oldest()
+	id, turn := p.state.conversation, p.loading
 	p.d.Go(func(ctx context.Context) {
-		messages, err := p.d.App.Messages(ctx, id, before, pageOfMessages)
+		messages, err := p.d.App.Messages(ctx, id, before, n)
 		if gone(ctx, err) {
 			return
 		}
@@ -223,9 +248,12 @@ func (p *Place) earlier() {
 				p.fail(err)
 				return
 			}
-			p.more = len(messages) >= pageOfMessages
+			p.more = len(messages) >= n
 			p.state.earlier(messages)
-			p.soon()
+			p.flush()
+			if then != nil {
+				then()
+			}
 		})
 	})
 }

@@ -290,9 +290,7 @@ func (a *asking) preview(got app.Attachment) {
 	objects := append(a.heading(), a.p.attachmentViews(got)...)
 	a.body.put(append(objects, a.buttons(add))...)
 	a.resize()
-	if c := fyne.CurrentApp().Driver().CanvasForObject(add); c != nil {
-		c.Focus(add)
-	}
+	a.p.focus(add)
 }
 
 // attachmentViews show what an attachment gives to the model.

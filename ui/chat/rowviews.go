@@ -101,6 +101,7 @@ func (u *userRow) show(r row) bool {
 	u.id, u.words = m.ID, m.words()
 	shown := clean.Clean(u.words)
 	u.body.SetText(shown, text.Run{})
+	u.p.finder.mark(u.body, u.id)
 	u.natural = bubbleWidth
 	if len(shown) < 120 {
 		if w := naturalWidth(shown) + 2*bubblePad; w < bubbleWidth {
@@ -204,11 +205,13 @@ func (r *userRenderer) Layout(s fyne.Size) {
 // answerRow is what the model said.
 type answerRow struct {
 	*column
+	p    *Place
+	id   string
 	body *markdown.View
 }
 
 func newAnswerRow(p *Place, r row) *answerRow {
-	a := &answerRow{}
+	a := &answerRow{p: p}
 	var me *column
 	a.body = markdown.NewView(markdown.Config{
 		Words: words(), Pool: p.pool, OnLink: p.openLink,
@@ -224,7 +227,9 @@ func newAnswerRow(p *Place, r row) *answerRow {
 }
 
 func (a *answerRow) show(r row) bool {
+	a.id = r.message.ID
 	a.body.SetSource(clean.Clean(r.message.words()), !r.message.streaming())
+	a.p.finder.mark(&a.body.View, a.id)
 	return true
 }
 

@@ -83,6 +83,9 @@ func (d *detail) choose(i int) {
 	d.tabs.show(i)
 	d.under.Objects = []fyne.CanvasObject{d.all[i].object()}
 	d.under.Refresh()
+	if i == tabResources {
+		d.res.seen()
+	}
 	d.look()
 }
 
@@ -98,7 +101,7 @@ func (d *detail) update() {
 		}
 		return
 	case p.detailErr != nil:
-		d.blank.set(note(language.Message(p.detailErr), theme.Refusal, theme.RefusalTint, left(widget.NewButton(lang.X("common.retry", "Try again"), p.readDetail))))
+		d.blank.set(note(language.Message(p.detailErr), theme.Refusal, theme.RefusalTint, left(newButton(lang.X("common.retry", "Try again"), p.readDetail))))
 		d.show(d.blank.Container)
 		return
 	case !p.detailed:
@@ -175,7 +178,7 @@ func (d *detail) top(s app.ServerDetail) fyne.CanvasObject {
 		objects = append(objects, caption(s.Address, theme.Dim, text.Cut))
 	}
 	if s.Error != "" {
-		objects = append(objects, note(nonEmptyLines(s.Error, s.Hint), theme.Refusal, theme.RefusalTint, left(widget.NewButton(lang.X("common.retry", "Try again"), d.restart))))
+		objects = append(objects, note(nonEmptyLines(s.Error, s.Hint), theme.Refusal, theme.RefusalTint, left(newButton(lang.X("common.retry", "Try again"), d.restart))))
 	}
 	for _, problem := range s.Problems {
 		objects = append(objects, caption("⚠ "+problem, theme.Waiting, text.Wrap))
@@ -183,29 +186,28 @@ func (d *detail) top(s app.ServerDetail) fyne.CanvasObject {
 	if s.Pending > 0 && !d.review.open {
 		words := counted(s.Pending, lang.X("servers.changed_one", "1 definition is new or has changed since you reviewed it. Until you trust it, no model is offered it."),
 			lang.X("servers.changed_many", "{{.n}} definitions are new or have changed since you reviewed them. Until you trust them, no model is offered them.", map[string]any{"n": s.Pending}))
-		objects = append(objects, note(words, theme.Waiting, theme.WaitingTint, left(widget.NewButton(lang.X("servers.review", "Review"), d.review.begin))))
+		objects = append(objects, note(words, theme.Waiting, theme.WaitingTint, left(newButton(lang.X("servers.review", "Review"), d.review.begin))))
 	}
 	return padded(5*step, 3*step, column(2*step, objects...))
 }
 
 func (d *detail) buttons(s app.ServerDetail, busy bool) *fyne.Container {
 	row := container.New(&rowLayout{2 * step})
-	button := func(word string, do func(), ok bool) *widget.Button {
-		b := widget.NewButton(word, do)
+	add := func(word string, do func(), ok bool) {
+		b := newButton(word, do)
 		if !ok {
 			b.Disable()
 		}
 		row.Add(b)
-		return b
 	}
 	if s.Enabled && s.Reviewed {
 		if s.State == "ready" || s.State == "starting" || s.State == "failed" {
-			button(lang.X("servers.restart", "Restart"), d.restart, !busy)
+			add(lang.X("servers.restart", "Restart"), d.restart, !busy)
 		} else if s.State != app.ServerUnusable {
-			button(lang.X("servers.start", "Start"), d.restart, !busy)
+			add(lang.X("servers.start", "Start"), d.restart, !busy)
 		}
 	}
-	button(lang.X("common.edit", "Edit"), d.edit, s.Editable && !busy)
+	add(lang.X("common.edit", "Edit"), d.edit, s.Editable && !busy)
 	if s.State != app.ServerUnusable {
 		on := widget.NewCheck(lang.X("common.on", "On"), nil)
 		on.Checked = s.Enabled
@@ -221,8 +223,8 @@ func (d *detail) buttons(s app.ServerDetail, busy bool) *fyne.Container {
 		}
 		row.Add(on)
 	}
-	var more *widget.Button
-	more = widget.NewButtonWithIcon("", theme.Icon("more"), func() {
+	var more *button
+	more = newIconButton("more", "", func() {
 		at := fyne.CurrentApp().Driver().AbsolutePositionForObject(more)
 		d.s.k.d.Layer.Menu(d.menu(s, busy), at.AddXY(0, more.Size().Height))
 	})
@@ -233,9 +235,8 @@ func (d *detail) buttons(s app.ServerDetail, busy bool) *fyne.Container {
 func (d *detail) menu(s app.ServerDetail, busy bool) []place.MenuItem {
 	return []place.MenuItem{
 		{Label: lang.X("servers.review_all", "Review everything it offers"), Icon: "eye", Disabled: busy || !s.Enabled || s.State == app.ServerUnusable, Do: d.review.begin},
-		{Label: lang.X("servers.stop", "Stop the server"), Icon: "stop", Disabled: busy || (s.State != "ready" && s.State != "starting"), Do: func() {
-			d.act("stop", func(ctx context.Context) error { return d.s.k.d.App.StopServer(ctx, s.Name) })
-		}},
+		{Label: lang.X("servers.stop", "Stop the server"), Icon: "stop", Disabled: busy || !runs(s.ServerStatus), Do: d.stop},
+		{Label: lang.X("servers.ask_again", "Ask it again what it offers"), Icon: "refresh", Disabled: busy || s.State != "ready", Do: d.refresh},
 		{},
 		{Label: lang.X("servers.remove", "Remove…"), Icon: "trash", Look: place.Dangerous, Disabled: busy || !s.Editable, Do: d.remove},
 	}
@@ -303,6 +304,24 @@ func (d *detail) restart() {
 	d.act("restart", func(ctx context.Context) error { return d.s.k.d.App.RestartServer(ctx, name) })
 }
 
+func (d *detail) stop() {
+	name := d.s.p.chosen
+	d.act("stop", func(ctx context.Context) error { return d.s.k.d.App.StopServer(ctx, name) })
+}
+
+// refresh has the server asked again for everything it offers.
+func (d *detail) refresh() {
+	name := d.s.p.chosen
+	d.act("refresh", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 3*patience)
+		defer cancel()
+		return d.s.k.d.App.RefreshServer(ctx, name)
+	})
+}
+
+// runs says whether there is something to stop.
+func runs(s app.ServerStatus) bool { return s.State == "ready" || s.State == "starting" }
+
 func (d *detail) edit() { d.s.showEdit(d.s.p.detail) }
 
 // remove asks first: what was reviewed is forgotten with the server.
@@ -320,7 +339,7 @@ func (d *detail) remove() {
 func (d *detail) welcome() {
 	d.blank.set(strong(lang.X("servers.welcome", "Servers give the model tools")),
 		text.NewLabel(lang.X("servers.welcome_body", "Add a server by hand, paste what its manual says, or take over the servers of another program. Nothing starts before you have reviewed it."), text.Run{Color: theme.Dim}, text.Wrap),
-		left(widget.NewButton(lang.X("servers.add", "Add server"), d.s.showAdd), widget.NewButton(lang.X("servers.import", "Import…"), d.s.showImport)))
+		left(newButton(lang.X("servers.add", "Add server"), d.s.showAdd), newButton(lang.X("servers.import", "Import…"), d.s.showImport)))
 }
 
 // look reads again what no event tells of, where it is seen.
@@ -329,6 +348,8 @@ func (d *detail) look() {
 		return
 	}
 	switch d.tabs.chosen {
+	case tabTools:
+		d.tools.look()
 	case tabLog:
 		d.log.read(d.s.p.chosen)
 	case tabWire:

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"image/color"
+	"sync/atomic"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -217,8 +218,10 @@ func (p *page) changed() {
 
 // kit makes the parts of the place with what they share.
 type kit struct {
-	d    place.Deps
-	pool *code.Pool
+	d        place.Deps
+	pool     *code.Pool
+	decoding chan struct{} // holds one: pictures are decoded one at a time
+	running  atomic.Int32  // calls of benches
 }
 
 func (k *kit) words() text.Words {
@@ -326,6 +329,7 @@ func (s *segments) set(words ...string) {
 		if i == len(s.made) {
 			g := &segment{label: caption("", theme.Dim, text.Whole), ground: newPaint(theme.Clear, "", 1.5*step)}
 			g.tapped = func() { s.choose(i) }
+			g.step = func(by int) { s.step(i + by) }
 			g.ExtendBaseWidget(g)
 			s.made = append(s.made, g)
 			s.Objects = append(s.Objects, g)
@@ -333,6 +337,17 @@ func (s *segments) set(words ...string) {
 		s.made[i].word = w
 	}
 	s.paint()
+}
+
+// step goes on to another one by an arrow key.
+func (s *segments) step(i int) {
+	if i < 0 || i >= len(s.made) {
+		return
+	}
+	s.choose(i)
+	if c := fyne.CurrentApp().Driver().CanvasForObject(s.made[i]); c != nil {
+		c.Focus(s.made[i])
+	}
 }
 
 func (s *segments) choose(i int) {
@@ -378,13 +393,14 @@ func (r *rowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// segment is one of them; arrows are left to Tab, Enter and the space bar choose.
+// segment is one of them; Tab and the arrows go from one to the next, Enter and the space bar choose.
 type segment struct {
 	widget.BaseWidget
 	word            string
 	label           *text.Label
 	ground          *paint
 	tapped          func()
+	step            func(by int)
 	chosen, focused bool
 }
 
@@ -414,8 +430,13 @@ func (g *segment) TypedRune(r rune) {
 
 // TypedKey is Fyne's.
 func (g *segment) TypedKey(e *fyne.KeyEvent) {
-	if e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter {
+	switch e.Name {
+	case fyne.KeyReturn, fyne.KeyEnter:
 		g.tapped()
+	case fyne.KeyLeft:
+		g.step(-1)
+	case fyne.KeyRight:
+		g.step(1)
 	}
 }
 

@@ -18,7 +18,7 @@ const (
 // source is what the presenter reads. *app.App is one.
 type source interface {
 	Servers(ctx context.Context) ([]app.ServerStatus, error)
-	Server(ctx context.Context, name string) (app.ServerDetail, error)
+	ServerNow(ctx context.Context, name string) (app.ServerDetail, error)
 }
 
 // reading is one thing that is read in the background: at most one read runs, and what changed meanwhile is read once
@@ -134,7 +134,7 @@ func (p *presenter) readDetail() {
 	p.run(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		d, err := p.from.Server(ctx, name)
+		d, err := p.from.ServerNow(ctx, name)
 		p.do(func() { p.haveDetail(name, d, err) })
 	})
 }

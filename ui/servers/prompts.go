@@ -99,21 +99,23 @@ func (t *promptsTab) open(i int) {
 	for _, a := range p.Arguments {
 		fields = append(fields, form.Field{Name: a.Name, Title: nameAndTitle(a.Name, a.Title), Description: clean.Clean(a.Description), Kind: form.String, Required: a.Required})
 	}
-	f := form.New(fields, formTexts)
-	f.OnResize, f.OnShortcut = t.page.changed, t.s.k.d.Shortcut
 	head := []fyne.CanvasObject{strong(nameAndTitle(p.Name, p.Title))}
 	if p.Description != "" {
 		head = append(head, t.s.k.prose(clean.Clean(p.Description), text.Run{}))
 	}
-	b := widget.NewButton(lang.X("servers.preview", "Preview"), nil)
-	b.Importance = widget.HighImportance
-	whole := append(head, card(f, left(b)))
+	server := t.from.Name
+	q := t.s.k.ask(t.page, fields, func(c app.Completing) app.Completing {
+		c.Server, c.Prompt = server, p.Name
+		return c
+	})
+	var whole []fyne.CanvasObject
 	fill := func() {
-		if f.Check() {
-			t.preview(p, texts(f.Values()), whole)
+		if q.form.Check() {
+			t.preview(p, texts(q.form.Values()), whole)
 		}
 	}
-	b.OnTapped, f.OnSubmit = fill, fill
+	q.form.OnSubmit = fill
+	whole = append(head, card(q.object, left(strongButton(lang.X("servers.preview", "Preview"), fill))))
 	t.page.set(whole...)
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
-	"fyne.io/fyne/v2/widget"
 
 	"steward/app"
 	"steward/app/clean"
@@ -164,12 +163,12 @@ func (r *review) draw() {
 	case !r.from.Enabled:
 		out = append(out, text.NewLabel(lang.X("servers.off_body", "This server is off. Switch it on to see what it offers."), text.Run{Color: theme.Dim}, text.Wrap))
 	case r.found == nil:
-		b := widget.NewButton(lang.X("servers.review_start", "Start it and show what it offers"), r.read)
-		b.Importance = widget.HighImportance
+		b := newButton(lang.X("servers.review_start", "Start it and show what it offers"), r.read)
+		b.strong = true
 		out = append(out, text.NewLabel(lang.X("servers.review_first", "Nothing was started yet. A program that is started can do whatever you can do on this computer, so look at how it is started first. No model is offered its tools before you trust them."), text.Run{}, text.Wrap))
 		row := left(b)
 		if r.open && r.from.State != app.ServerUnreviewed {
-			row.Add(widget.NewButton(lang.X("common.back", "Back"), r.goBack))
+			row.Add(newButton(lang.X("common.back", "Back"), r.goBack))
 		}
 		out = append(out, row)
 	default:
@@ -202,11 +201,11 @@ func (r *review) changes() []fyne.CanvasObject {
 	if len(same) > 0 {
 		out = append(out, caption(lang.X("servers.review_unchanged", "Unchanged: {{.names}}", map[string]any{"names": strings.Join(same, " · ")}), theme.Dim, text.Wrap))
 	}
-	trust := widget.NewButton(lang.X("servers.trust", "Trust what is shown"), r.trust)
-	trust.Importance = widget.HighImportance
-	back := widget.NewButton(lang.X("servers.not_now", "Not now"), r.goBack)
+	trust := newButton(lang.X("servers.trust", "Trust what is shown"), r.trust)
+	trust.strong = true
+	back := newButton(lang.X("servers.not_now", "Not now"), r.goBack)
 	if n == 0 && r.found.Known && !r.found.Blocked {
-		return append(out, left(widget.NewButton(lang.X("common.back", "Back"), r.goBack)))
+		return append(out, left(newButton(lang.X("common.back", "Back"), r.goBack)))
 	}
 	return append(out, left(back, trust))
 }

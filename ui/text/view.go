@@ -43,6 +43,7 @@ type View struct {
 	Now        func() time.Time     // nil: time.Now
 
 	sel       selection
+	find      finding
 	shift     bool
 	hover     string
 	presses   int
@@ -62,6 +63,7 @@ func NewView(words Words) *View {
 // Init prepares a view that is embedded in another widget, its host, which must not be used before.
 func (v *View) Init(host fyne.Widget, words Words) {
 	v.words, v.host = words, host
+	v.remark = v.markAll
 	v.ExtendBaseWidget(host)
 }
 
@@ -113,7 +115,7 @@ func (v *View) CreateRenderer() fyne.WidgetRenderer {
 
 func (v *View) fitTo(s fyne.Size) {
 	v.resize(s)
-	if v.chosen() {
+	if v.marking() {
 		v.objects()
 		v.mark()
 	}
@@ -122,9 +124,9 @@ func (v *View) fitTo(s fyne.Size) {
 // mark brings the selection's rectangles up to date.
 func (v *View) mark() {
 	v.stale = true
-	if len(v.marks) > 0 || v.chosen() {
+	if len(v.marks) > 0 || v.marking() {
 		v.objects() // the lines must be there for the rectangles to be put behind them
-		v.markSelection()
+		v.markAll()
 	}
 	v.redraw()
 }

@@ -5,6 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/widget"
 
 	"steward/ui/form"
 	"steward/ui/text"
@@ -56,8 +57,17 @@ func (c *Card) text(s string) fyne.CanvasObject {
 // wrapUpTo is how many bytes are broken into lines that fit; of longer texts only the lines that are seen are made.
 const wrapUpTo = 200_000
 
+// whole is a small sentence in one line, as wide as it is.
+func (c *Card) whole(words string) *text.Label {
+	l := text.NewLabel(words, text.Run{Color: theme.Dim}, text.Whole)
+	l.SetTextSize(theme.CaptionSize)
+	return l
+}
+
 // pane shows a text of any length, complete.
-func (c *Card) pane(s string) fyne.CanvasObject {
+func (c *Card) pane(s string) fyne.CanvasObject { return c.paneOf(s) }
+
+func (c *Card) paneOf(s string) *text.Pane {
 	p := text.NewPane(words())
 	p.View().OnKey = c.key
 	p.View().OnShortcut = c.shortcut
@@ -133,6 +143,33 @@ func (r *joinedRenderer) MinSize() fyne.Size {
 		s.Height = max(s.Height, m.Height)
 	}
 	return s
+}
+
+// sized gives an object a width of its own, so that it can stand in a flow.
+type sized struct {
+	widget.BaseWidget
+	width float32
+	of    fyne.CanvasObject
+}
+
+func newSized(width float32, of fyne.CanvasObject) *sized {
+	s := &sized{width: width, of: of}
+	s.ExtendBaseWidget(s)
+	return s
+}
+
+// CreateRenderer is Fyne's.
+func (s *sized) CreateRenderer() fyne.WidgetRenderer { return &sizedRenderer{s} }
+
+type sizedRenderer struct{ s *sized }
+
+func (r *sizedRenderer) Destroy()                     {}
+func (r *sizedRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.s.of} }
+func (r *sizedRenderer) Layout(size fyne.Size)        { r.s.of.Resize(size) }
+func (r *sizedRenderer) Refresh()                     { r.s.of.Refresh() }
+
+func (r *sizedRenderer) MinSize() fyne.Size {
+	return fyne.NewSize(r.s.width, r.s.of.MinSize().Height)
 }
 
 // noteRow is a button that opens an input for a reason or note, and the answer that goes with it.

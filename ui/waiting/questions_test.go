@@ -6,12 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"steward/app"
 	"steward/app/consent"
-	"steward/testdata/scriptedmodel"
 )
 
 const booking = `{"message":"Whose trip?","requestedSchema":{"type":"object","properties":{` +
@@ -138,41 +136,5 @@ func TestAnAddressIsShownWhole(t *testing.T) {
 	r.over(c)
 	if err := r.ended(); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestBothSamplingReviews(t *testing.T) {
-	m := scriptedmodel.StartScript(t, scriptedmodel.Script{Steps: []scriptedmodel.Step{scriptedmodel.Say("Take the first.")}})
-	t.Setenv("WAITING_TEST_KEY", "k")
-	r := newRig(t, app.Options{Policy: onlyForms, Endpoint: app.Endpoint{BaseURL: m.URL(), Model: "fake", KeyEnv: "WAITING_TEST_KEY"}},
-		"--step", `tool:best=@ask sampling/createMessage {"systemPrompt":"Be\nbrief.","messages":[{"role":"user","content":{"type":"text","text":"Which flight?"}}],"maxTokens":50}`, "--step", "tool:best=@text ${answer}")
-	r.call(context.Background(), "best", "{}")
-	c := r.seen(r.item(consent.KindSampling))
-	b := c.body.(*sampleBody)
-	if got := shownText(c); !strings.Contains(got, "Which flight?") || !strings.Contains(got, "up to 50 tokens") {
-		t.Errorf("shown: %q", got)
-	}
-	if b.entry.Text != "Be\nbrief." || b.answer().System != nil {
-		t.Errorf("the system prompt is %q", b.entry.Text)
-	}
-	b.entry.SetText("Be long.")
-	b.submit()
-	r.over(c)
-	second := r.item(consent.KindSamplingAnswer)
-	c = r.seen(second)
-	b = c.body.(*sampleBody)
-	if b.entry.Text != "Take the first." {
-		t.Errorf("the answer is %q", b.entry.Text)
-	}
-	b.entry.SetText("Take the second.")
-	r.window.Canvas().Focus(b.deny)
-	r.control(fyne.KeyReturn)
-	r.over(c)
-	if err := r.ended(); err != nil {
-		t.Fatal(err)
-	}
-	shown, err := r.app.Journal().Show(context.Background(), second.Record)
-	if err != nil || !strings.Contains(string(shown.Result), "Take the second.") || !strings.Contains(string(shown.Result), "Be long.") {
-		t.Errorf("the record: %s, %v", shown.Result, err)
 	}
 }
