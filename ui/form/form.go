@@ -177,15 +177,27 @@ func (f *Form) FocusField(name string) bool {
 	if r == nil || r.focus == nil {
 		return false
 	}
-	c := fyne.CurrentApp().Driver().CanvasForObject(r.focus.(fyne.CanvasObject))
-	if c == nil {
-		c = fyne.CurrentApp().Driver().CanvasForObject(f)
-	}
+	c := canvasOf(r.focus.(fyne.CanvasObject), f)
 	if c == nil {
 		return false
 	}
 	c.Focus(r.focus)
-	return true
+	return c.Focused() == r.focus
+}
+
+// canvasOf is where one of some objects is shown. The toolkit knows that only of what it has drawn: a form that was just
+// put into the only window is in that.
+func canvasOf(objects ...fyne.CanvasObject) fyne.Canvas {
+	driver := fyne.CurrentApp().Driver()
+	for _, o := range objects {
+		if c := driver.CanvasForObject(o); c != nil {
+			return c
+		}
+	}
+	if windows := driver.AllWindows(); len(windows) == 1 {
+		return windows[0].Canvas()
+	}
+	return nil
 }
 
 func (f *Form) changed() {
