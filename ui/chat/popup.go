@@ -29,6 +29,7 @@ const (
 type choice struct {
 	icon, title, note, server string
 	use                       func()
+	last                      bool // stands below all others until something is typed
 }
 
 // popup suggests prompts after "/" and resources after "@" while the person goes on typing: it never has the keyboard.
@@ -117,9 +118,13 @@ func (u *popup) fill(o offered) {
 		u.note = language.Message(o.problem)
 	}
 	if u.sign == "/" {
+		for _, own := range u.p.book.Own {
+			u.all = append(u.all, choice{icon: "user", title: clean.Line(own.Name, 100), note: clean.Line(own.Text, 300), server: lang.X("chat.prompt_yours", "yours"), use: func() { u.p.useOwn(own, "") }})
+		}
 		for _, pr := range o.prompts {
 			u.all = append(u.all, choice{icon: "slash", title: clean.Reveal(pr.Name), note: clean.Line(promptNote(pr), 300), server: clean.Reveal(pr.Server), use: func() { u.p.usePrompt(pr) }})
 		}
+		u.all = append(u.all, choice{icon: "settings", title: lang.X("chat.own_prompts", "Your prompts"), note: lang.X("chat.own_prompts_do", "Write, change and pin prompts"), last: true, use: u.p.promptSettings})
 		return
 	}
 	for _, r := range o.resources {
@@ -148,14 +153,25 @@ func (u *popup) match() {
 	for pass := range 2 { // names that begin with the word first
 		for _, ch := range u.all {
 			begins := strings.HasPrefix(strings.ToLower(ch.title), word)
+			if ch.last {
+				continue
+			}
 			if pass == 0 && begins || pass == 1 && !begins && strings.Contains(strings.ToLower(ch.title+" "+ch.note+" "+ch.server), word) {
 				u.shown = append(u.shown, ch)
 			}
 		}
 	}
-	if len(u.all) > 0 && len(u.shown) == 0 {
+	if len(u.all) > 0 && len(u.shown) == 0 && u.word != "" {
 		u.close()
 		return
+	}
+	for _, ch := range u.all {
+		if ch.last && u.word == "" {
+			if len(u.all) == 1 {
+				ch.note = u.note
+			}
+			u.shown = append(u.shown, ch)
+		}
 	}
 	u.show()
 }
@@ -165,9 +181,9 @@ func (u *popup) show() {
 	if u.done != nil {
 		done := u.done
 		u.done = nil
-		sign, word := u.sign, u.word
+		sign, word, turn := u.sign, u.word, u.turn
 		done()
-		u.sign, u.word = sign, word
+		u.sign, u.word, u.turn = sign, word, turn // what is being loaded is still wanted
 	}
 	width := min(popupWidth, u.c.Size().Width)
 	var body fyne.CanvasObject

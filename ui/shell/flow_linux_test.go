@@ -119,7 +119,13 @@ func (w *seen) last(kind, tool string) record {
 func (w *seen) setting(key string) string {
 	w.t.Helper()
 	value := ""
-	w.query(func(rows *sql.Rows) error { return rows.Scan(&value) }, "SELECT value FROM setting WHERE key LIKE '%' || ?", key)
+	w.query(func(rows *sql.Rows) error {
+		var raw string
+		if err := rows.Scan(&raw); err != nil {
+			return err
+		}
+		return json.Unmarshal([]byte(raw), &value)
+	}, "SELECT value FROM setting WHERE key = 'preference.' || ?", key)
 	return value
 }
 
@@ -127,7 +133,7 @@ func (w *seen) setting(key string) string {
 func (w *seen) message(role string) string {
 	w.t.Helper()
 	text := ""
-	w.query(func(rows *sql.Rows) error { return rows.Scan(&text) }, "SELECT text FROM message WHERE role = ? AND state = 'finished' ORDER BY seq", role)
+	w.query(func(rows *sql.Rows) error { return rows.Scan(&text) }, "SELECT text FROM message WHERE role = ? AND state = 'complete' ORDER BY seq", role)
 	return text
 }
 

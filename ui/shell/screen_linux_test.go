@@ -69,7 +69,8 @@ func newScreenOf(t *testing.T, pixels string) *screen {
 		t.Fatal(err)
 	}
 	x := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", pixels+"x24", "-nolisten", "tcp",
-		"-r") // on a busy machine a key seems to be held, and would repeat itself
+		"-noreset", // it would begin anew, and refuse who comes then, whenever the last program has gone
+		"-r")       // on a busy machine a key seems to be held, and would repeat itself
 	x.ExtraFiles = []*os.File{write}
 	d.run(x)
 	write.Close()
