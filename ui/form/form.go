@@ -36,6 +36,9 @@ type Form struct {
 	OnResize func()            // the height changed at the same width: lists want to be told
 	OnFocus  func(name string) // the person is in a field now
 
+	// OnEscape is Escape in an entry, where no input method holds keys; nil leaves it alone.
+	OnEscape func()
+
 	// OnShortcut has the first look at shortcuts typed in entries; true: done with.
 	OnShortcut func(shortcut fyne.Shortcut) bool
 

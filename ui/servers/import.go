@@ -16,6 +16,7 @@ import (
 
 	"steward/app"
 	"steward/app/clean"
+	"steward/ui/button"
 	"steward/ui/form"
 	"steward/ui/language"
 	"steward/ui/text"
@@ -38,7 +39,7 @@ type importer struct {
 	failed  []string // sentences about what could not be added
 	busy    bool
 
-	cancelIt, showIt, addIt *button // made once, so that the keyboard stays on them
+	cancelIt, showIt, addIt *button.Button // made once, so that the keyboard stays on them
 }
 
 // offered is one server that was found.
@@ -70,6 +71,13 @@ func (s *Place) newImporter() *importer {
 	m.text.SetPlaceHolder(lang.X("servers.import_example", "{\"mcpServers\": {\"files\": {\"command\": \"npx\", \"args\": [\"-y\", \"…\"]}}}"))
 	m.text.OnChanged = func(string) { m.long = "" }
 	m.text.OnShortcut = s.k.d.Shortcut
+	m.text.OnKey = func(e *fyne.KeyEvent) bool {
+		if e.Name == fyne.KeyEscape {
+			s.back()
+			return true
+		}
+		return false
+	}
 	m.text.OnBigPaste = func(whole string) {
 		m.long = whole
 		m.parse()
@@ -189,7 +197,7 @@ func numberIn(what *regexp.Regexp, s string) int {
 }
 
 // besides is a button with a line of text at its right.
-func besides(b *button, l *text.Label) fyne.CanvasObject {
+func besides(b *button.Button, l *text.Label) fyne.CanvasObject {
 	return container.NewBorder(nil, nil, b, nil, container.New(centred{}, l))
 }
 
