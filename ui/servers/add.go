@@ -122,6 +122,9 @@ func (e *editor) look() {
 			}
 			e.status.Objects = append(e.status.Objects, caption("⚠ "+p, colour, text.Wrap))
 		}
+		if _, moved := app.HideSecrets(e.entry()); len(moved) > 0 {
+			e.status.Objects = append(e.status.Objects, keptWords(moved))
+		}
 	}
 	e.page.changed()
 }

@@ -221,7 +221,7 @@ func (m *importer) foundObjects() []fyne.CanvasObject {
 		shown, moved := app.HideSecrets(o.entry)
 		objects := []fyne.CanvasObject{strong(clean.Reveal(o.entry.Name)), left(on), m.s.k.entryCard(m.page, shown)}
 		if len(moved) > 0 {
-			objects = append(objects, caption(lang.X("servers.goes_to_keyring", "Kept as secrets, not in the file: {{.names}}", map[string]any{"names": strings.Join(placeholders(moved), ", ")}), theme.Good, text.Wrap))
+			objects = append(objects, keptWords(moved))
 		}
 		out = append(out, column(step, append(objects, o.choices(shown)...)...))
 	}
@@ -230,6 +230,11 @@ func (m *importer) foundObjects() []fyne.CanvasObject {
 		m.addIt.Disable()
 	}
 	return append(out, left(m.addIt))
+}
+
+// keptWords say which values go to the keyring, and under which names.
+func keptWords(names []string) fyne.CanvasObject {
+	return caption(lang.X("servers.goes_to_keyring", "Kept as secrets, not in the file: {{.names}}", map[string]any{"names": strings.Join(placeholders(names), ", ")}), theme.Good, text.Wrap)
 }
 
 func placeholders(names []string) []string {
