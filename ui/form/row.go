@@ -38,7 +38,7 @@ func (r *row) build() {
 	if title == "" {
 		title = field.Name
 	}
-	if field.Required {
+	if field.Required && !field.Nullable {
 		title += " *"
 	}
 	r.title = r.form.text(title, Title)

@@ -140,6 +140,15 @@ func (f *flow) arrange(width float32, place bool) float32 {
 	}
 	oneLine := sum-f.gap <= width
 	var x, y, line float32
+	begun := 0 // where the line begins
+	end := func(to int) {
+		for _, o := range all[begun:to] {
+			if place {
+				o.Move(fyne.NewPos(o.Position().X, y+(line-o.Size().Height)/2))
+			}
+		}
+		begun = to
+	}
 	for i, o := range all {
 		s := o.MinSize()
 		s.Width = min(s.Width, width)
@@ -147,15 +156,17 @@ func (f *flow) arrange(width float32, place bool) float32 {
 			x = max(x, width-rightSum+f.gap)
 		}
 		if x > 0 && x+s.Width > width+0.5 {
+			end(i)
 			x, y, line = 0, y+line+f.gap, 0
 		}
 		line = max(line, s.Height)
 		if place {
-			o.Move(fyne.NewPos(x, y+max(0, (line-s.Height)/2)))
 			o.Resize(s)
+			o.Move(fyne.NewPos(x, y))
 		}
 		x += s.Width + f.gap
 	}
+	end(len(all))
 	return y + line
 }
 

@@ -3,6 +3,7 @@ package waiting
 import (
 	"errors"
 	"strings"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
@@ -89,21 +90,34 @@ func (c *Card) about(p consent.Presentation) []fyne.CanvasObject {
 	if len(p.Claims) > 0 {
 		pills = append(pills, c.whole(lang.X("approval.server_says", "server says:")))
 	}
+	var long []fyne.CanvasObject
 	for _, s := range p.Claims {
-		pills = append(pills, newPill(claimed(s)))
+		if words := claimed(s); utf8.RuneCountInString(words) <= longPill {
+			pills = append(pills, newPill(words))
+		} else {
+			long = append(long, c.caption(words, theme.Dim))
+		}
 	}
-	if p.Description == "" {
+	return append(c.described(p.Description, pills), long...)
+}
+
+// longPill is how many characters a claim may have to stand in a frame.
+const longPill = 60
+
+// described is a tool's description as a quotation, with the claims beside it where there is room.
+func (c *Card) described(description string, pills []fyne.CanvasObject) []fyne.CanvasObject {
+	if description == "" {
 		if len(pills) == 0 {
 			return nil
 		}
 		return []fyne.CanvasObject{newFlow(1.5*theme.Step, pills, nil)}
 	}
-	quote := c.quote(p.Description)
+	quote := c.quote(description)
 	if len(pills) == 0 {
 		return []fyne.CanvasObject{quote}
 	}
-	if len(p.Description) < shortText/2 && !strings.Contains(p.Description, "\n") {
-		if width := c.whole("“"+p.Description+"”").MinSize().Width + theme.Step; width < shortText {
+	if len(description) < shortText/2 && !strings.Contains(description, "\n") {
+		if width := c.whole("“"+description+"”").MinSize().Width + theme.Step; width < shortText {
 			return []fyne.CanvasObject{newFlow(1.5*theme.Step, append([]fyne.CanvasObject{newSized(width, quote)}, pills...), nil)}
 		}
 	}

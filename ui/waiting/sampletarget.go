@@ -41,6 +41,7 @@ type sampleTarget struct {
 	box    *column
 	model  *button
 	keep   *button // keeps the model for the hint; nil where there is no hint
+	kept   *flow   // holds keep
 	tokens *form.Entry
 	asking bool
 }
@@ -71,7 +72,8 @@ func newSampleTarget(c *Card, d *sampleDraft) *sampleTarget {
 		t.box.objects = append(t.box.objects, c.caption(lang.X("sampling.mapped", "This model is the one that you have set for “{{.hint}}”.", map[string]any{"hint": clean.Line(s.Hint, 100)}), theme.Dim))
 	}
 	t.keep = newButton(c, segment, "", "", func() { d.remember = !d.remember; t.draw() })
-	t.box.objects = append(t.box.objects, newFlow(0, []fyne.CanvasObject{t.keep}, nil))
+	t.kept = newFlow(0, []fyne.CanvasObject{t.keep}, nil)
+	t.box.objects = append(t.box.objects, t.kept)
 	t.draw()
 	return t
 }
@@ -96,6 +98,11 @@ func (t *sampleTarget) draw() {
 		}
 		t.keep.say(words)
 		t.keep.set(false, t.d.remember)
+		if t.d.model == "" && t.c.item.Sampling.Model == "" {
+			t.kept.Hide() // there is no model to keep
+		} else {
+			t.kept.Show()
+		}
 	}
 }
 
