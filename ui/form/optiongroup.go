@@ -112,6 +112,13 @@ func (g *optionGroup) TypedKey(event *fyne.KeyEvent) {
 	g.mark()
 }
 
+// TypedShortcut hands on every shortcut: first to the form's owner.
+func (g *optionGroup) TypedShortcut(s fyne.Shortcut) {
+	if !g.onShortcut(s) {
+		handShortcut(g, s)
+	}
+}
+
 // HeightFor is the height needed at a width.
 func (g *optionGroup) HeightFor(width float32) float32 { return g.lay(width, false) }
 

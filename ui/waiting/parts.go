@@ -142,6 +142,9 @@ func claimed(claim string) string {
 	case "The server claims that it reaches nothing outside of it; nobody has checked that.":
 		return lang.X("approval.claim_closed", "closed world")
 	}
+	if rest, ok := strings.CutPrefix(claim, "The server calls it “"); ok {
+		return lang.X("approval.claim_title", "called “{{.title}}”", map[string]any{"title": strings.TrimSuffix(rest, "”.")})
+	}
 	return sentence.Worded(claim)
 }
 
