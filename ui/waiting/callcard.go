@@ -190,7 +190,7 @@ func (b *callBody) rows() []fyne.CanvasObject {
 	for _, v := range b.views {
 		views = append(views, v)
 	}
-	out = append(out, newFlow(2*theme.Step, []fyne.CanvasObject{newFlowOf(views), b.count}, nil), b.fields, b.json, b.edit, b.problems, b.from)
+	out = append(out, newFlow(2*theme.Step, []fyne.CanvasObject{newJoined(0, views...), b.count}, nil), b.fields, b.json, b.edit, b.problems, b.from)
 	if w := c.warnings(p.Warnings); w != nil {
 		out = append(out, w)
 	}

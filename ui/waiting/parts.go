@@ -179,11 +179,11 @@ func (c *Card) entry(e *form.Entry) *form.Entry {
 	return e
 }
 
-// newFlowOf stands objects close to each other.
-func newFlowOf(objects []fyne.CanvasObject) *joined {
+// newJoined stands objects beside each other that no line end parts.
+func newJoined(gap float32, objects ...fyne.CanvasObject) *joined {
 	j := &joined{}
 	j.left = objects
-	j.gap = 0
+	j.gap = gap
 	j.ExtendBaseWidget(j)
 	return j
 }
@@ -202,9 +202,10 @@ func (r *joinedRenderer) MinSize() fyne.Size {
 	var s fyne.Size
 	for _, o := range r.f.left {
 		m := o.MinSize()
-		s.Width += m.Width
+		s.Width += m.Width + r.f.gap
 		s.Height = max(s.Height, m.Height)
 	}
+	s.Width = max(0, s.Width-r.f.gap)
 	return s
 }
 
