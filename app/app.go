@@ -154,7 +154,7 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	})
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a.servers = &servers{
-		list: list, host: a.host, journal: a.journal, tell: a.board.publish, expand: a.secrets.Expand, learn: redact.Learn, roots: roots,
+		list: list, host: a.host, journal: a.journal, tell: a.board.publish, changed: func(server string) { a.bus.Publish(event.ServersChanged{Server: server}) }, expand: a.secrets.Expand, learn: redact.Learn, roots: roots,
 		limits: a.limits(), sampling: sampling, env: os.LookupEnv,
 		ctx: run, stop: stop, entries: map[string]*serverEntry{}, slow: map[string]bool{}, told: map[string]string{},
 		reviewed: func(ctx context.Context, c config.Server) (reviewState, error) {

@@ -29,16 +29,22 @@ type Server struct {
 	Error    string
 }
 
-// Reasoning is a piece of the model's thoughts, in order.
+// Reasoning is a piece of the model's thoughts, in order. Message and At are as for Text.
 type Reasoning struct {
 	Conversation string
 	Text         string
+	Message      string
+	At           int
 }
 
-// Text is a piece of the model's answer, in order.
+// Text is a piece of the model's answer, in order. Message is the answer it belongs to, and
+// At how many bytes of that answer's text came before it: who reads the answer while it
+// comes can tell what it has already.
 type Text struct {
 	Conversation string
 	Text         string
+	Message      string
+	At           int
 }
 
 // Call says that a tool call was proposed and has its record. Arguments is the

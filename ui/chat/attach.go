@@ -23,7 +23,8 @@ func (p *Place) attachMenu(at fyne.CanvasObject) {
 		{Label: lang.X("chat.share_folder", "Share a folder with the servers"), Icon: "folder", Do: p.shareFolder},
 		{Label: lang.X("chat.prompts", "Prompts"), Icon: "slash", Shortcut: "/", Do: func() { p.composer.insert("/") }},
 		{Label: lang.X("chat.resources", "Resources"), Icon: "at", Shortcut: "@", Do: func() { p.composer.insert("@") }},
-	}, pos.AddXY(0, -160))
+		{Label: lang.X("chat.own_prompts", "Your prompts"), Icon: "settings", Do: p.promptSettings},
+	}, pos.AddXY(0, -196))
 }
 
 func (p *Place) attachFile() {
@@ -42,8 +43,8 @@ func (p *Place) attachFile() {
 		}
 		p.attachPath(path)
 	}, p.d.Window())
-	d.Resize(fyne.NewSize(820, 560))
 	d.Show()
+	d.Resize(fyne.NewSize(820, 560)) // only after Show: before, the toolkit has nothing to resize and panics
 }
 
 // Dropped takes files and folders that were dropped on the window.
@@ -81,8 +82,8 @@ func (p *Place) shareFolder() {
 			p.share(u.Path())
 		}
 	}, p.d.Window())
-	d.Resize(fyne.NewSize(820, 560))
 	d.Show()
+	d.Resize(fyne.NewSize(820, 560)) // only after Show: before, the toolkit has nothing to resize and panics
 }
 
 // share shares a folder that may be shared.

@@ -169,9 +169,7 @@ func (h *head) rename() {
 	h.tap.Hide()
 	h.edit.Show()
 	h.Refresh()
-	if c := fyne.CurrentApp().Driver().CanvasForObject(h.edit); c != nil {
-		c.Focus(h.edit)
-	}
+	h.p.focus(h.edit)
 	h.edit.TypedShortcut(&fyne.ShortcutSelectAll{})
 }
 
