@@ -56,9 +56,7 @@ func (g *optionGroup) TypedShortcut(shortcut fyne.Shortcut) {
 	if g.onShortcut(shortcut) {
 		return
 	}
-	if c, ok := fyne.CurrentApp().Driver().CanvasForObject(g).(fyne.Shortcutable); ok {
-		c.TypedShortcut(shortcut)
-	}
+	handShortcut(g, shortcut)
 }
 
 // FocusGained shows where the keys go.
@@ -121,13 +119,6 @@ func (g *optionGroup) TypedKey(event *fyne.KeyEvent) {
 		return
 	}
 	g.mark()
-}
-
-// TypedShortcut hands on every shortcut: first to the form's owner.
-func (g *optionGroup) TypedShortcut(s fyne.Shortcut) {
-	if !g.onShortcut(s) {
-		handShortcut(g, s)
-	}
 }
 
 // HeightFor is the height needed at a width.
