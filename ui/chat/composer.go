@@ -113,6 +113,7 @@ func (c *composer) rebuild() {
 	}
 	c.edit.Hidden = c.edits == ""
 	c.resized()
+	c.chips.Refresh() // in the same room there may be others now
 }
 
 // chipOf shows the i-th of what is attached.
@@ -169,6 +170,7 @@ func (c *composer) showFolders(roots []string) {
 		c.folders.objects = append(c.folders.objects, ch)
 	}
 	c.resized()
+	c.folders.Refresh()
 }
 
 func (c *composer) changed() {

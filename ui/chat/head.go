@@ -258,6 +258,7 @@ func (p *Place) conversationMenu(at fyne.CanvasObject) {
 		{Label: lang.X("chat.duplicate", "Duplicate"), Icon: "copy", Disabled: none, Do: p.duplicate},
 		{Label: lang.X("chat.copy_conversation", "Copy the conversation as Markdown"), Icon: "copy", Disabled: none, Do: p.copyConversation},
 	}
+	items = append(items, place.MenuItem{Label: lang.X("chat.export", "Export…"), Icon: "download", Disabled: none, Do: p.export})
 	if none {
 		items = append(items, place.MenuItem{Label: lang.X("chat.temporary", "Temporary chat"), Icon: "eye-off", Checked: p.wantTemporary.Load(), Do: func() {
 			p.wantTemporary.Store(!p.wantTemporary.Load())
