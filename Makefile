@@ -16,7 +16,7 @@ NPM_MARK = $(NPM_DIR)/node_modules/.installed-from-lock
 # are added one by one.
 PACKAGES = ./... $(addprefix ./,$(sort $(dir $(wildcard testdata/*/*.go testdata/*/*/*.go))))
 
-.PHONY: run build test bench need-run need-test servers packages clean
+.PHONY: run build test bench screenshots need-run need-test servers packages clean
 
 # Opens the window; without a display one question is asked in the terminal instead.
 run: need-run build
@@ -31,6 +31,10 @@ test: need-test servers
 # Figures are printed beside a baseline measured in the same run; nothing fails by the clock.
 bench: need-run
 	$(GO) test -tags $(TAGS) -run '^$$' -bench . -benchtime 1s $(PACKAGES)
+
+# Makes the pictures of docs/ anew: every screen of the real window, in both themes and both languages.
+screenshots: need-test
+	STEWARD_SCREENSHOTS=$(CURDIR)/docs/screenshots $(GO) test -tags $(TAGS) -count=1 -timeout 30m -run '^TestScreenshots$$' ./ui/shell
 
 need-run:
 	@.ci/need run

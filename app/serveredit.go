@@ -216,7 +216,8 @@ func (a *App) ReloadServers(ctx context.Context) error {
 func CheckServer(e ServerEntry) (usable bool, problems []string) {
 	usable, found := config.CheckServer(e)
 	for _, p := range found {
-		problems = append(problems, clean.Clean(strings.TrimSpace(p.Message+" "+p.Hint)))
+		p.Server = "" // who asks knows it
+		problems = append(problems, clean.Clean(p.String()))
 	}
 	return usable, problems
 }

@@ -58,7 +58,7 @@ type Record struct {
 // Open are the outcome words under which a record is not yet findable by its
 // words; such records are searched in their arguments, server and tool alone.
 type RecordFilter struct {
-	Kind, Server, Tool, Outcome, Conversation, Search string
+	Kind, Server, Tool, Decision, Outcome, Conversation, Search string
 
 	Since, Until  time.Time
 	Before, After int64
@@ -123,7 +123,7 @@ func (tx *Tx) PutRecord(r Record) error {
 
 // IndexRecord makes a record findable by the words of text.
 func (tx *Tx) IndexRecord(n int64, text string) error {
-	return tx.putWords("record_search", n, text, false)
+	return tx.putWordsLater(recordWords, n, text, false)
 }
 
 // Snapshot is the journal as it stands at one moment, whatever is written
@@ -307,6 +307,17 @@ func (s *Snapshot) Records(f RecordFilter) ([]Record, error) {
 		}
 		found = merge(found, closed, f.Oldest)
 	}
+	late, err := waiting(s.ctx, s.tx, recordWords, f.Search)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	if late != "" {
+		closed, err := s.records("SELECT "+recordColumns+" FROM record WHERE "+where+" AND n IN ("+late+")"+order, append(args, f.Limit)...)
+		if err != nil {
+			return nil, err
+		}
+		found = merge(found, closed, f.Oldest)
+	}
 	if f.Limit >= 0 && len(found) > f.Limit {
 		found = found[:f.Limit]
 	}
@@ -318,7 +329,7 @@ func (f RecordFilter) where() (string, []any) {
 	for _, c := range []struct {
 		column, value string
 	}{
-		{"kind", f.Kind}, {"server", f.Server}, {"tool", f.Tool}, {"outcome", f.Outcome}, {"conversation", f.Conversation},
+		{"kind", f.Kind}, {"server", f.Server}, {"tool", f.Tool}, {"decision", f.Decision}, {"outcome", f.Outcome}, {"conversation", f.Conversation},
 	} {
 		if c.value != "" {
 			parts = append(parts, c.column+" = ?")

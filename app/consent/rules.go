@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 
+	"steward/app/event"
 	"steward/app/journal"
 	"steward/mcphost/schema"
 	"steward/storage"
@@ -98,10 +99,10 @@ func (g *Gate) checkRules(ctx context.Context, c Call) error {
 
 // standingYes finds a grant or a rule that allows a call. None covers arguments
 // that name something twice: which of them counts is the server's choice, and
-// nobody has said yes to that.
+// nobody has said yes to that. Nor is a tool covered whose name must be typed.
 func (g *Gate) standingYes(ctx context.Context, rules []storage.Rule, c Call) (decision, error) {
 	grants, err := g.Grants(ctx)
-	if err != nil || repeatsName([]byte(c.Arguments())) {
+	if err != nil || repeatsName([]byte(c.Arguments())) || g.asksTwice(c) {
 		return decision{}, err
 	}
 	for _, gr := range grants {
@@ -288,5 +289,6 @@ func (g *Gate) putGrant(ctx context.Context, gr storage.Grant, detail map[string
 	g.granted = false // read again with the next call
 	g.changes++
 	g.mu.Unlock()
+	g.o.Bus.Publish(event.SettingsChanged{What: "grants"})
 	return nil
 }

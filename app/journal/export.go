@@ -10,6 +10,7 @@ import (
 	"hash"
 	"html/template"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -25,9 +26,6 @@ const (
 	FormatHTML  = "html"
 )
 
-// exportPage is how many records are read at once.
-const exportPage = 200
-
 // Export writes the records that the filter chooses, the oldest first. Limit 0
 // is no limit here; with a limit it is the newest ones.
 //
@@ -39,6 +37,12 @@ const exportPage = 200
 //   - html: a page without any reference to elsewhere; odd characters are shown
 //     by their number.
 func (j *Journal) Export(ctx context.Context, w io.Writer, format string, f Filter) error {
+	return j.ExportWith(ctx, w, format, f, nil)
+}
+
+// ExportWith is Export that tells, from the same goroutine and about two hundred times, how many of the records have
+// been written. progress may be nil.
+func (j *Journal) ExportWith(ctx context.Context, w io.Writer, format string, f Filter, progress func(done, of int64)) error {
 	out := bufio.NewWriter(w)
 	var e exporter
 	switch format {
@@ -51,7 +55,7 @@ func (j *Journal) Export(ctx context.Context, w io.Writer, format string, f Filt
 	default:
 		return fmt.Errorf("exporting the journal: there is no format %q; use jsonl, csv or html", format)
 	}
-	err := j.store.Read(ctx, func(s *storage.Snapshot) error { return exportRows(ctx, s, e, f) })
+	err := j.store.Read(ctx, func(s *storage.Snapshot) error { return exportRows(ctx, s, e, f, progress) })
 	if err == nil {
 		err = out.Flush()
 	}
@@ -68,41 +72,34 @@ type exporter interface {
 	end(s *storage.Snapshot) error
 }
 
-func exportRows(ctx context.Context, s *storage.Snapshot, e exporter, f Filter) error {
-	rows := f.rows()
-	left := int64(1<<63 - 1)
-	if f.Limit > 0 { // find where the newest ones begin
-		newest, err := s.Records(rows)
-		if err != nil {
-			return err
-		}
-		left = int64(len(newest))
-		if left > 0 {
-			rows.After = newest[left-1].N - 1
-		}
+// exportRows reads the records by their numbers: a list that is read on from where it stopped would be searched anew
+// for every part.
+func exportRows(ctx context.Context, s *storage.Snapshot, e exporter, f Filter, progress func(done, of int64)) error {
+	numbers, err := s.RecordNumbers(f.rows())
+	if err != nil {
+		return err
+	}
+	if f.Limit > 0 && len(numbers) > f.Limit {
+		numbers = numbers[:f.Limit]
 	}
 	if err := e.begin(s); err != nil {
 		return err
 	}
-	rows.Oldest = true
-	for left > 0 {
-		rows.Limit = int(min(left, exportPage))
-		page, err := s.Records(rows)
+	of, told := int64(len(numbers)), int64(0)
+	for i, n := range slices.Backward(numbers) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		r, err := s.Record(n)
+		if err == nil {
+			err = e.record(s, r)
+		}
 		if err != nil {
 			return err
 		}
-		for _, r := range page {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := e.record(s, r); err != nil {
-				return err
-			}
-			rows.After = r.N
-		}
-		left -= int64(len(page))
-		if len(page) < rows.Limit {
-			break
+		if done := of - int64(i); progress != nil && (done-told)*steps >= of {
+			told = done
+			progress(done, of)
 		}
 	}
 	return e.end(s)

@@ -70,7 +70,8 @@ func recordOf(r storage.Record) Record {
 
 func (f Filter) rows() storage.RecordFilter {
 	return storage.RecordFilter{
-		Kind: f.Kind, Server: f.Server, Tool: f.Tool, Outcome: f.Outcome, Conversation: f.Conversation, Search: f.Search,
+		Kind: f.Kind, Server: f.Server, Tool: f.Tool, Decision: f.Decision, Outcome: f.Outcome,
+		Conversation: f.Conversation, Search: f.Search,
 		Since: f.Since, Until: f.Until, Limit: f.Limit, Before: f.After, Open: []string{Waiting, Running},
 	}
 }

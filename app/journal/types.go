@@ -95,6 +95,7 @@ type Filter struct {
 	Kind         string    `json:"kind,omitempty"`
 	Server       string    `json:"server,omitempty"`
 	Tool         string    `json:"tool,omitempty"`
+	Decision     string    `json:"decision,omitempty"`
 	Outcome      string    `json:"outcome,omitempty"`
 	Conversation string    `json:"conversation,omitempty"`
 	Search       string    `json:"search,omitempty"`

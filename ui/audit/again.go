@@ -107,8 +107,7 @@ func (a *Place) startAgain(server, tool, arguments string) {
 			a.told(strings.TrimSpace(lang.X("audit.again_ended", "#{{.record}} {{.tool}}: {{.outcome}}", map[string]any{
 				"record": out.Record, "tool": clean.Line(tool, 80), "outcome": words,
 			})))
-			a.p.choose(out.Record)
-			a.point()
+			a.lead(out.Record)
 		})
 	})
 }

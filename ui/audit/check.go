@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"time"
 
 	"steward/app/journal"
 )
@@ -25,7 +24,8 @@ const (
 type check struct {
 	state   checkState
 	records int64
-	since   time.Time // when it began
+	part    float64 // of it that is done
+	stopped bool    // the journal records nothing until the person goes on
 	result  journal.Verification
 	err     error
 	cancel  context.CancelFunc
@@ -37,8 +37,15 @@ func (c *check) end() {
 	}
 }
 
-// checkSmall checks a record that is short.
+// checkSmall checks a record that is short, and tells of one that is known not to hold.
 func (p *presenter) checkSmall() {
+	p.d.Go(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, enough)
+		defer cancel()
+		if bad := p.d.App.Journal().Broken(ctx); bad != nil {
+			p.d.Do(p.verify) // it finds out where
+		}
+	})
 	p.count(func(n int64) {
 		if p.check.state != unchecked {
 			return
@@ -69,11 +76,10 @@ func (p *presenter) verify() {
 	if p.check.state == checking {
 		return
 	}
-	p.check = check{state: checking, records: p.check.records, since: p.now()}
+	p.check = check{state: checking, records: p.check.records}
 	stopped := false
 	p.check.cancel = func() { stopped = true }
 	p.on.checked()
-	p.ticking()
 	p.d.Go(func(ctx context.Context) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -86,14 +92,22 @@ func (p *presenter) verify() {
 		newest, err := p.d.App.Journal().List(ctx, journal.Filter{Limit: 1})
 		var v journal.Verification
 		if err == nil {
-			v, err = p.d.App.Journal().Verify(ctx)
+			v, err = p.d.App.Journal().VerifyWith(ctx, func(done, of int64) {
+				p.d.Do(func() {
+					if p.check.state == checking {
+						p.check.part = float64(done) / float64(max(of, 1))
+						p.on.checked()
+					}
+				})
+			})
 		}
 		ended := ctx.Err() != nil
+		bad := p.d.App.Journal().Broken(ctx)
 		p.d.Do(func() {
 			if len(newest) > 0 {
 				p.check.records = newest[0].Record
 			}
-			p.check.cancel, p.check.result, p.check.err = nil, v, err
+			p.check.cancel, p.check.result, p.check.err, p.check.stopped = nil, v, err, bad != nil
 			switch {
 			case ended:
 				p.check.state = unasked
@@ -106,16 +120,6 @@ func (p *presenter) verify() {
 			}
 			p.on.checked()
 		})
-	})
-}
-
-// ticking shows how long the check has been running.
-func (p *presenter) ticking() {
-	p.later(time.Second, func() {
-		if p.check.state == checking {
-			p.on.checked()
-			p.ticking()
-		}
 	})
 }
 

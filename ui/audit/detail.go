@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
@@ -37,14 +36,6 @@ type detail struct {
 	whole     []*text.Block // everything, as JSON
 	json      string
 	steps     []step
-}
-
-// step is a line of what happened.
-type step struct {
-	at    time.Time
-	words string
-	color fyne.ThemeColorName
-	note  string // foreign text, made safe
 }
 
 // live says that the record has not ended, so that it may still change.
@@ -290,105 +281,4 @@ func wireText(frames []journal.Frame) string {
 		b.WriteString("\n" + code.Pretty(clean.Reveal(strings.TrimRight(string(f.Bytes), "\r\n"))))
 	}
 	return b.String()
-}
-
-// eventData is what the timeline reads of an event.
-type eventData struct {
-	Model    string  `json:"model"`
-	Shown    string  `json:"shown"`
-	Decision string  `json:"decision"`
-	By       string  `json:"by"`
-	Scope    string  `json:"scope"`
-	Same     bool    `json:"same"`
-	What     string  `json:"what"`
-	Outcome  string  `json:"outcome"`
-	Seconds  float64 `json:"seconds"`
-	Reason   string  `json:"reason"`
-}
-
-// steps words what happened.
-func steps(d journal.Detail, names namer) []step {
-	var out []step
-	for _, e := range d.Events {
-		var data eventData
-		s := step{at: e.Time}
-		if err := json.Unmarshal(e.Data, &data); err != nil {
-			s.words = lang.X("audit.step_unreadable", "an event that cannot be read")
-		} else {
-			s.fill(d, e.Event, data, names)
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
-func (s *step) fill(d journal.Detail, kind string, data eventData, names namer) {
-	s.note = clean.Line(data.Reason, 300)
-	switch kind {
-	case "proposed":
-		s.words = proposedBy(d, data)
-	case "shown":
-		s.words = lang.X("audit.step_shown", "shown to you (hash {{.hash}}…)", map[string]any{"hash": clean.Line(data.Shown, 8)})
-		if len(data.Shown) > 8 {
-			s.words = lang.X("audit.step_shown", "shown to you (hash {{.hash}}…)", map[string]any{"hash": clean.Line(data.Shown[:8], 8)})
-		}
-	case "decided":
-		s.words, s.color = decisionWords(data.Decision, names.by(data.By), data.Scope)
-	case "intent":
-		s.words = lang.X("audit.step_intent", "written down before sending")
-		if !data.Same {
-			s.words = lang.X("audit.step_intent_edited", "written down before sending, as changed")
-		}
-	case "sent":
-		s.words = lang.X("audit.step_sent", "sent to the server")
-	case "attempt":
-		s.words = lang.X("audit.step_attempt", "a further round: {{.what}}", map[string]any{"what": clean.Line(data.What, 100)})
-	case "late":
-		s.words, s.color = lang.X("audit.step_late", "an answer came too late; it was not used"), theme.Waiting
-	case "frames":
-		s.words = lang.X("audit.step_frames", "what went over the wire was kept")
-	case "outcome":
-		s.words, s.color = outcomeWords(data.Outcome)
-		if data.Seconds > 0 {
-			s.words += " · " + seconds(data.Seconds)
-		}
-	default: // a record that is over at once
-		s.words = kindWords(journal.Kind(kind))
-		if data.Outcome != "" {
-			var w string
-			w, s.color = outcomeWords(data.Outcome)
-			s.words += ": " + w
-		}
-	}
-}
-
-func proposedBy(d journal.Detail, data eventData) string {
-	switch {
-	case d.Parent != 0:
-		return lang.X("audit.step_asked", "asked by the server during #{{.record}}", map[string]any{"record": d.Parent})
-	case data.Model != "":
-		return lang.X("audit.step_proposed", "proposed by {{.model}}", map[string]any{"model": clean.Line(data.Model, 100)})
-	case d.Kind == journal.KindCall:
-		return lang.X("audit.step_by_hand", "begun by hand")
-	}
-	return lang.X("audit.step_begun", "begun")
-}
-
-func decisionWords(decision, by, scope string) (string, fyne.ThemeColorName) {
-	data := map[string]any{"by": by}
-	switch decision {
-	case journal.Denied:
-		return lang.X("audit.step_denied", "denied by {{.by}}", data), theme.Refusal
-	case journal.Expired:
-		return lang.X("audit.step_expired", "nobody answered in time"), theme.Waiting
-	case journal.Withdrawn:
-		return lang.X("audit.step_withdrawn", "withdrawn"), theme.Dim
-	}
-	switch scope {
-	case "conversation":
-		return lang.X("audit.step_allowed_chat", "allowed by {{.by}} for this chat", data), theme.Good
-	case "always":
-		return lang.X("audit.step_allowed_always", "allowed by {{.by}}, always", data), theme.Good
-	}
-	return lang.X("audit.step_allowed", "allowed by {{.by}}", data), theme.Good
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -13,55 +12,89 @@ import (
 	"steward/app/journal"
 )
 
-// mostNames is how many files of one name an export looks past.
-const mostNames = 1000
+// export is a file that is being written.
+type export struct {
+	running  bool
+	checking bool // it is written, and now read back
+	part     float64
+	cancel   context.CancelFunc
+}
 
-// export writes what is looked for into a new file of a folder. Nothing that is there is overwritten.
-func (p *presenter) export(format, folder string, done func(path string, err error)) {
-	f, now := p.filter, p.now()
+// export writes what is looked for into a file. What is there under its name is replaced once everything is written and
+// checked, and not before.
+func (p *presenter) export(format, path string, done func(err error)) {
+	if p.writing.running {
+		return
+	}
+	p.writing = export{running: true}
+	p.on.exported()
+	f := p.filter
 	p.d.Go(func(ctx context.Context) {
-		path, err := writeExport(ctx, p.d.App.Journal(), format, folder, f, now)
-		p.d.Do(func() { done(path, err) })
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		p.d.Do(func() { p.writing.cancel = cancel })
+		err := writeExport(ctx, p.d.App.Journal(), format, path, f, func(part float64, checking bool) {
+			p.d.Do(func() {
+				if p.writing.running {
+					p.writing.part, p.writing.checking = part, checking
+					p.on.exported()
+				}
+			})
+		})
+		if err != nil && ctx.Err() != nil {
+			err = errStopped
+		}
+		p.d.Do(func() {
+			p.writing = export{}
+			p.on.exported()
+			done(err)
+		})
 	})
 }
 
-// writeExport gives the path of the file it made. After an error there is none.
-func writeExport(ctx context.Context, j *journal.Journal, format, folder string, f journal.Filter, now time.Time) (path string, err error) {
-	file, err := newFile(folder, "steward-audit-"+now.Format("2006-01-02"), format)
-	if err != nil {
-		return "", fmt.Errorf("no file for the export can be made in %s: %w", folder, err)
+// stopExport ends an export that is being written; nothing of it is left.
+func (p *presenter) stopExport() {
+	if p.writing.cancel != nil {
+		p.writing.cancel()
 	}
-	path = file.Name()
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(path))
-		}
-	}()
-	if err := errors.Join(j.Export(ctx, file, format, f), file.Sync(), file.Close()); err != nil {
-		return path, fmt.Errorf("the export to %s failed: %w", path, err)
-	}
-	if format != journal.FormatJSONL {
-		return path, nil
-	}
-	// What can be proved is proved: the file as it stands on the disk.
-	v, err := app.VerifyExport(path)
-	if err == nil && !v.OK {
-		err = fmt.Errorf("the export to %s does not hold: %s", path, v.Problem)
-	}
-	return path, err
 }
 
-// newFile makes a file that was not there, with a number in its name where need be. Only its owner may read it.
-func newFile(folder, name, extension string) (*os.File, error) {
-	for n := 1; ; n++ {
-		path := filepath.Join(folder, name+"."+extension)
-		if n > 1 {
-			path = filepath.Join(folder, fmt.Sprintf("%s-%d.%s", name, n, extension))
-		}
-		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, fs.ErrExist) && n < mostNames {
-			continue
-		}
-		return file, err
+// errStopped says that the person ended something.
+var errStopped = errors.New("it was stopped")
+
+// exportName is the name that an export is offered under.
+func exportName(format string, now time.Time) string {
+	return "steward-audit-" + now.Format("2006-01-02") + "." + format
+}
+
+// writeExport writes beside path first. Only the file's owner may read it.
+func writeExport(ctx context.Context, j *journal.Journal, format, path string, f journal.Filter, progress func(part float64, checking bool)) (err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), ".steward-export-*")
+	if err != nil {
+		return fmt.Errorf("no file for the export can be made in %s: %w", filepath.Dir(path), err)
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(file.Name()))
+		}
+	}()
+	told := func(done, of int64) { progress(float64(done)/float64(max(of, 1)), false) }
+	if err := errors.Join(j.ExportWith(ctx, file, format, f, told), file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("the export to %s failed: %w", path, err)
+	}
+	if format == journal.FormatJSONL {
+		// What can be proved is proved: the file as it stands on the disk.
+		progress(1, true)
+		v, err := app.VerifyExport(file.Name())
+		if err == nil && !v.OK {
+			err = fmt.Errorf("the export to %s does not hold: %s", path, v.Problem)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(ctx.Err(), os.Rename(file.Name(), path)); err != nil {
+		return fmt.Errorf("the export cannot be put in its place, %s: %w", path, err)
+	}
+	return nil
 }

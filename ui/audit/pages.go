@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"slices"
 
 	"steward/app/journal"
@@ -11,25 +12,22 @@ const (
 	pagesKept = 30 // beyond those that are seen
 )
 
-// pages holds the rows of the table. The record is read by keyset: a page begins after the number that the one before
-// ended with, so that reading costs the same anywhere. What comes while the table is open stands before the first page
-// and moves none of them. It is plain state without a goroutine of its own.
+// pages holds the rows of the table: the numbers of all of them, and the records of those that were seen lately, so
+// that any row of a million is read at the same cost. What comes while the table is open stands before the first
+// number and moves none of them. It is plain state without a goroutine of its own.
 type pages struct {
-	head  []journal.Record // newer than the first page, the newest first
-	begin []int64          // of page i: the number that its records are older than; 0 is none
-	kept  map[int][]journal.Record
-	used  []int // pages kept, the one seen last at the end
-	rows  int   // of all pages that have been read
-	ended bool  // the last page that has been read is the last there is
+	head    []journal.Record // newer than the first number, the newest first
+	numbers []int64          // of the rows below head, the newest first
+	ended   bool             // numbers are all there are, and not only those of the first page
+	kept    map[int][]journal.Record
+	used    []int // pages kept, the one seen last at the end
 }
 
-func newPages() *pages {
-	return &pages{begin: []int64{0}, kept: map[int][]journal.Record{}}
-}
+func newPages() *pages { return &pages{kept: map[int][]journal.Record{}} }
 
 // Len is the number of rows that are known, and one more while there may be more.
 func (p *pages) Len() int {
-	n := len(p.head) + p.rows
+	n := len(p.head) + len(p.numbers)
 	if !p.ended {
 		n++
 	}
@@ -52,43 +50,53 @@ func (p *pages) at(i int) (r journal.Record, ok bool) {
 	return page[i%pageRows], true
 }
 
-// missing is a page that has to be read because rows first to last are seen, -1 for none. The page after them is read
+// begin takes in the first page, which is read before the numbers of all, so that something is there at once.
+func (p *pages) begin(first []journal.Record) {
+	p.numbers = make([]int64, 0, len(first))
+	for _, r := range first {
+		p.numbers = append(p.numbers, r.Record)
+	}
+	p.ended = len(first) < pageRows
+	p.kept[0] = first
+	p.touch(0)
+}
+
+// all takes in the numbers of all rows, and says how many rows are more now.
+func (p *pages) all(numbers []int64) (more int) {
+	before := p.Len()
+	if len(numbers) > 0 {
+		p.head = slices.DeleteFunc(p.head, func(r journal.Record) bool { return r.Record <= numbers[0] })
+	}
+	first := p.kept[0]
+	if len(first) > len(numbers) || !slices.EqualFunc(first, numbers[:len(first)], func(r journal.Record, n int64) bool { return r.Record == n }) {
+		p.kept, p.used = map[int][]journal.Record{}, nil
+	}
+	p.numbers, p.ended = numbers, true
+	return p.Len() - before
+}
+
+// missing is a page that has to be read because rows first to last are seen, -1 for none. What follows them is read
 // ahead.
 func (p *pages) missing(first, last int) int {
 	from, to := max(0, first-len(p.head))/pageRows, max(0, last-len(p.head)+pageRows/2)/pageRows
-	for page := from; page <= to && page < len(p.begin); page++ {
-		if p.kept[page] != nil {
-			p.touch(page)
-			continue
+	for page := from; page <= to && page*pageRows < len(p.numbers); page++ {
+		if p.kept[page] == nil {
+			return page
 		}
-		if page == len(p.begin)-1 && p.ended {
-			continue
-		}
-		return page
+		p.touch(page)
 	}
 	return -1
 }
 
-// landed takes in a page that was read after the number that began it, and says whether the number of rows is another
-// one now.
-func (p *pages) landed(page int, rows []journal.Record) (grown bool) {
-	if rows == nil {
-		rows = []journal.Record{}
-	}
-	if page == 0 && p.begin[0] == 0 && len(rows) > 0 {
-		p.begin[0] = rows[0].Record + 1 // what comes later stands in head
-	}
-	if page == len(p.begin)-1 && !p.ended {
-		p.rows += len(rows)
-		p.ended = len(rows) < pageRows
-		if !p.ended {
-			p.begin = append(p.begin, rows[len(rows)-1].Record)
-		}
-		grown = true
-	}
+// wanted are the numbers of a page's rows.
+func (p *pages) wanted(page int) []int64 {
+	return p.numbers[page*pageRows : min(len(p.numbers), (page+1)*pageRows)]
+}
+
+// landed takes in the records of a page.
+func (p *pages) landed(page int, rows []journal.Record) {
 	p.kept[page] = rows
 	p.touch(page)
-	return grown
 }
 
 func (p *pages) touch(page int) {
@@ -101,10 +109,25 @@ func (p *pages) touch(page int) {
 
 // newest is the number of the first row, 0 where there is none.
 func (p *pages) newest() int64 {
-	if r, ok := p.at(0); ok {
-		return r.Record
+	switch {
+	case len(p.head) > 0:
+		return p.head[0].Record
+	case len(p.numbers) > 0:
+		return p.numbers[0]
 	}
 	return 0
+}
+
+// number is that of row i, which need not be kept; 0 where there is none.
+func (p *pages) number(i int) int64 {
+	switch at := i - len(p.head); {
+	case i < 0 || at >= len(p.numbers):
+		return 0
+	case at < 0:
+		return p.head[i].Record
+	default:
+		return p.numbers[at]
+	}
 }
 
 // fresh takes in the first rows as they are now and says how many are new. It cannot (ok is false) where they do not
@@ -121,7 +144,7 @@ func (p *pages) fresh(rows []journal.Record) (added int, ok bool) {
 		return 0, false
 	}
 	for i, r := range rows[added:] {
-		if had, held := p.at(i); held && had.Record != r.Record {
+		if had := p.number(i); had != 0 && had != r.Record {
 			return 0, false
 		}
 	}
@@ -172,16 +195,13 @@ func (p *pages) each(do func(r *journal.Record) bool) {
 	}
 }
 
-// find is the row of a record among those that are kept, -1 where it is not.
+// find is the row of a record, -1 where it is none of them. It need not be kept.
 func (p *pages) find(number int64) int {
-	newestFirst := func(r journal.Record, n int64) int { return int(min(1, max(-1, n-r.Record))) }
-	if i, ok := slices.BinarySearchFunc(p.head, number, newestFirst); ok {
+	if i, ok := slices.BinarySearchFunc(p.head, number, func(r journal.Record, n int64) int { return cmp.Compare(n, r.Record) }); ok {
 		return i
 	}
-	for page, rows := range p.kept {
-		if i, ok := slices.BinarySearchFunc(rows, number, newestFirst); ok {
-			return len(p.head) + page*pageRows + i
-		}
+	if i, ok := slices.BinarySearchFunc(p.numbers, number, func(r, n int64) int { return cmp.Compare(n, r) }); ok {
+		return len(p.head) + i
 	}
 	return -1
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,7 +29,7 @@ func (b *bench) rows() []string {
 	return out
 }
 
-func (b *bench) loaded() { b.until("the rows are read", func() bool { return b.p.pages.ended }) }
+func (b *bench) loaded() { b.Until("the rows are read", func() bool { return b.p.pages.ended }) }
 
 func TestTheTableShowsTheRecord(t *testing.T) {
 	b := newBench(t, "light", "en", furnish(t, 0))
@@ -62,21 +63,21 @@ func TestNewRecordsAndEndingsAppear(t *testing.T) {
 	b.loaded()
 	before := b.p.pages.Len()
 	b.selected(0)
-	b.until("details", func() bool { return b.p.record != nil })
+	b.Until("details", func() bool { return b.p.record != nil })
 	// A call by hand waits, is allowed, and ends.
 	done := make(chan error, 1)
 	go func() {
-		_, err := b.app.Call(t.Context(), "weekly-report", "get_weekly_report", `{"date":"2025-03-17"}`)
+		_, err := b.App.Call(t.Context(), "weekly-report", "get_weekly_report", `{"date":"2025-03-17"}`)
 		done <- err
 	}()
-	b.until("the call waits in the table", func() bool {
+	b.Until("the call waits in the table", func() bool {
 		return strings.Contains(strings.Join(b.rows(), "\n"), "weekly-report | get_weekly_report | waiting")
 	})
 	if b.p.pages.Len() <= before || b.table.List.Selected() < 1 {
 		t.Errorf("%d rows after %d, row %d is chosen", b.p.pages.Len(), before, b.table.List.Selected())
 	}
-	allow(t, b.app)
-	b.until("the call has ended in the table", func() bool { return strings.Count(strings.Join(b.rows(), "\n"), "get_weekly_report | ok | you") == 2 })
+	allow(t, b.App)
+	b.Until("the call has ended in the table", func() bool { return strings.Count(strings.Join(b.rows(), "\n"), "get_weekly_report | ok | you") == 2 })
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
@@ -94,27 +95,39 @@ func allow(t *testing.T, a *app.App) {
 	}
 }
 
-func TestPagesAreReadAsTheyAreSeen(t *testing.T) {
-	b := newBench(t, "light", "en", furnish(t, 450))
-	b.until("the first page", func() bool { return b.p.pages.rows >= pageRows })
-	if b.p.pages.ended {
-		t.Error("everything was read at once")
+// TestAnyRowIsThereWithoutTheOthers: the numbers of all rows are known, so that the end, or any record by its number, is
+// one step away; the records themselves are read where they are seen.
+func TestAnyRowIsThereWithoutTheOthers(t *testing.T) {
+	b := newBench(t, "light", "en", furnish(t, 2000))
+	b.Until("the first page", func() bool { return len(b.p.pages.numbers) >= pageRows })
+	b.loaded()
+	n := b.p.pages.Len()
+	if n < 2006 {
+		t.Fatalf("%d rows", n)
 	}
-	for !b.p.pages.ended {
-		b.table.List.ScrollToEnd()
-		n := b.p.pages.Len()
-		b.until("the next page", func() bool { return b.p.pages.Len() != n || b.p.pages.ended })
+	b.table.List.ScrollToEnd()
+	b.Until("the last row", func() bool { _, ok := b.p.pages.at(n - 1); return ok })
+	if b.row0(n-1) != "1" {
+		t.Errorf("the last row is #%s", b.row0(n-1))
+	}
+	if len(b.p.pages.kept) > 4 {
+		t.Errorf("%d pages were read to show two places", len(b.p.pages.kept))
 	}
 	seen := map[string]bool{}
-	for i := range b.p.pages.Len() {
-		r, ok := b.p.pages.at(i)
-		if !ok || seen[b.row0(i)] {
-			t.Fatalf("row %d is missing or doubled: %+v", i, r)
+	for i := 0; i < n; i += 100 {
+		b.table.List.ScrollTo(i)
+		b.Until("the rows there", func() bool { _, ok := b.p.pages.at(i); return ok })
+		if seen[b.row0(i)] {
+			t.Errorf("#%s stands twice", b.row0(i))
 		}
 		seen[b.row0(i)] = true
 	}
-	if len(seen) < 456 {
-		t.Errorf("%d records", len(seen))
+	b.Goto("1000")
+	if i := b.table.List.Selected(); i < 0 || b.p.pages.number(i) != 1000 {
+		t.Errorf("row %d is chosen, #%d", i, b.p.pages.number(i))
+	}
+	if first, last := b.table.List.VisibleRows(); first > b.table.List.Selected() || last < b.table.List.Selected() {
+		t.Errorf("row %d is chosen and rows %d to %d are seen", b.table.List.Selected(), first, last)
 	}
 }
 
@@ -127,8 +140,11 @@ func TestDetailsTellWhatHappened(t *testing.T) {
 	b := newBench(t, "light", "en", furnish(t, 0))
 	b.loaded()
 	b.Goto(b.row0(3))
-	b.until("details", func() bool { return b.p.record != nil })
+	b.Until("details", func() bool { return b.p.record != nil })
 	body := func() string { return b.pane.body.View().Plain() }
+	if strings.Count(body(), "wrong folder") != 1 {
+		t.Errorf("the reason is given again:\n%s", body())
+	}
 	for _, want := range []string{"a@example.com", "proposed by gpt-5-mini", "shown to you (hash 9f1c0000…)", "denied by you", "“wrong folder”"} {
 		if !strings.Contains(body(), want) {
 			t.Errorf("the call's tab does not say %q:\n%s", want, body())
@@ -138,7 +154,11 @@ func TestDetailsTellWhatHappened(t *testing.T) {
 		t.Error("a hidden character stays hidden")
 	}
 	b.Goto(b.row0(1))
-	b.until("details", func() bool { return b.p.record != nil })
+	b.Until("details", func() bool { return b.p.record != nil })
+	if got := body(); !strings.Contains(got, "progress 1 of 3: “reading”") || !strings.Contains(got, "answer received, ") || strings.Index(got, "sent to the server") > strings.Index(got, "progress 1") ||
+		strings.Index(got, "progress 1") > strings.Index(got, "answer received") {
+		t.Errorf("the timeline says\n%s", got)
+	}
 	for tab, want := range map[int]string{tabResult: "周报：一切顺利", tabWire: `"tools/call"`, tabRecord: `"decision": "allowed"`} {
 		b.pane.tabs.choose(tab)
 		if !strings.Contains(body(), want) {
@@ -146,7 +166,7 @@ func TestDetailsTellWhatHappened(t *testing.T) {
 		}
 	}
 	b.Goto("99999")
-	b.until("an error", func() bool { return b.p.failed != nil })
+	b.Until("an error", func() bool { return b.p.failed != nil })
 	if body() == "" {
 		t.Error("a record that is not there is not explained")
 	}
@@ -154,70 +174,84 @@ func TestDetailsTellWhatHappened(t *testing.T) {
 
 func TestTheChainIsVerified(t *testing.T) {
 	b := newBench(t, "light", "en", furnish(t, 2))
-	b.until("the check", func() bool { return b.p.check.state == holds })
+	b.Until("the check", func() bool { return b.p.check.state == holds })
 	if !strings.Contains(b.verify.words, "verified · ") {
 		t.Errorf("the chip says %q", b.verify.words)
 	}
 	b.verifyTapped()
-	if !b.over.Modal() {
+	if !b.Layer.Modal() {
 		t.Error("the chip explains nothing")
 	}
-	b.over.Escape()
+	b.Layer.Escape()
 }
 
-func TestAnExportOverwritesNothing(t *testing.T) {
-	b := newBench(t, "light", "en", furnish(t, 2))
+func TestAnExportIsThereWholeOrNotAtAll(t *testing.T) {
+	b := newBench(t, "light", "en", furnish(t, 300))
 	b.loaded()
 	dir := t.TempDir()
-	export := func(format string) string {
-		path := ""
-		b.p.export(format, dir, func(p string, err error) {
-			if err != nil {
-				t.Error(err)
-			}
-			path = p
-		})
-		b.until("the export", func() bool { return path != "" })
-		return path
+	export := func(format, path string) (failed error) {
+		t.Helper()
+		done := false
+		b.p.export(format, path, func(err error) { failed, done = err, true })
+		b.Until("the export", func() bool { return done })
+		if b.p.writing.running || b.export.Text != "Export" {
+			t.Errorf("after the export the button says %q", b.export.Text)
+		}
+		return failed
 	}
-	first := export(journal.FormatJSONL)
-	before, err := os.ReadFile(first)
-	if err != nil {
+	path := filepath.Join(dir, exportName(journal.FormatJSONL, b.p.now()))
+	if err := export(journal.FormatJSONL, path); err != nil {
 		t.Fatal(err)
 	}
-	if second := export(journal.FormatJSONL); second == first {
-		t.Error("the second export has the first one's name")
+	if v, err := app.VerifyExport(path); err != nil || !v.OK {
+		t.Errorf("%+v, %v", v, err)
 	}
-	after, err := os.ReadFile(first)
-	if err != nil || string(before) != string(after) {
-		t.Errorf("the first export was changed (%v)", err)
-	}
-	b.set("outcome:denied")
+	b.set("decision:denied")
 	b.loaded()
-	csv, err := os.ReadFile(export(journal.FormatCSV))
-	if err != nil || strings.Count(string(csv), "\n") != 4 {
-		t.Errorf("the filtered export holds %q, %v", csv, err)
+	csv := filepath.Join(dir, "denied.csv")
+	if err := export(journal.FormatCSV, csv); err != nil {
+		t.Error(err)
 	}
-	var failed error
-	b.p.export(journal.FormatHTML, filepath.Join(dir, "gone"), func(_ string, err error) { failed = err })
-	b.until("the error", func() bool { return failed != nil })
+	if text, err := os.ReadFile(csv); err != nil || strings.Count(string(text), "\n") != 4 {
+		t.Errorf("the filtered export holds %q, %v", text, err)
+	}
+	if export(journal.FormatHTML, filepath.Join(dir, "gone", "out.html")) == nil {
+		t.Error("a folder that is not there takes an export")
+	}
+	// What is stopped leaves nothing, and what was there stays.
+	b.set("")
+	b.loaded()
+	stopped := false
+	b.p.export(journal.FormatJSONL, csv, func(err error) { stopped = errors.Is(err, errStopped) })
+	b.Until("progress", func() bool { return b.p.writing.cancel != nil })
+	if !strings.Contains(b.export.Text, "%") {
+		t.Errorf("while the export runs the button says %q", b.export.Text)
+	}
+	b.exportMenu()
+	b.Until("the end", func() bool { return !b.p.writing.running })
+	if text, err := os.ReadFile(csv); err != nil || strings.Count(string(text), "\n") != 4 || !stopped {
+		t.Errorf("stopped: %v; the file holds %.40q, %v", stopped, text, err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+		t.Errorf("%d files are left, %v", len(left), err)
+	}
 }
 
 func TestACallRunsAgainWithChanges(t *testing.T) {
 	b := newBench(t, "light", "en", furnish(t, 0))
 	b.loaded()
 	b.Goto(b.row0(1))
-	b.until("details", func() bool { return b.p.record != nil })
+	b.Until("details", func() bool { return b.p.record != nil })
 	b.runAgain()
-	if !b.over.Modal() {
+	if !b.Layer.Modal() {
 		t.Fatal("no dialog")
 	}
-	b.over.Escape()
+	b.Layer.Escape()
 	old := b.p.chosen
 	b.startAgain("weekly-report", "get_weekly_report", `{"date":"2025-03-24"}`)
-	b.until("the call waits", func() bool { return len(b.app.Waiting().List()) == 1 })
-	allow(t, b.app)
-	b.until("the new record is shown", func() bool { return b.p.chosen > old && b.p.record != nil && b.p.record.Outcome == journal.OK })
+	b.Until("the call waits", func() bool { return len(b.App.Waiting().List()) == 1 })
+	allow(t, b.App)
+	b.Until("the new record is shown", func() bool { return b.p.chosen > old && b.p.record != nil && b.p.record.Outcome == journal.OK })
 	if !strings.Contains(b.p.record.Arguments, "2025-03-24") || b.p.record.By != "person" {
 		t.Errorf("the record holds %+v", b.p.record.Record)
 	}
@@ -227,20 +261,20 @@ func TestLook(t *testing.T) {
 	for _, variant := range []string{"light", "dark"} {
 		for _, tongue := range []string{"en", "zh-Hans"} {
 			b := newBench(t, variant, tongue, furnish(t, 12))
-			b.until("rows and proof", func() bool { return b.p.pages.ended && b.p.check.state == holds })
+			b.Until("rows and proof", func() bool { return b.p.pages.ended && b.p.check.state == holds })
 			b.Goto(b.row0(2))
-			b.until("details", func() bool { return b.p.record != nil })
+			b.Until("details", func() bool { return b.p.record != nil })
 			name := "audit-" + variant + "-" + tongue
-			b.picture(name)
+			b.Picture(name)
 			b.Goto(b.row0(1))
-			b.until("details", func() bool { return b.p.record != nil })
+			b.Until("details", func() bool { return b.p.record != nil })
 			b.pane.tabs.choose(tabRecord)
 			b.outcomeMenu()
-			b.picture(name + "-record")
-			b.over.Escape()
+			b.Picture(name + "-record")
+			b.Layer.Escape()
 			b.runAgain()
-			b.picture(name + "-again")
-			b.over.Escape()
+			b.Picture(name + "-again")
+			b.Layer.Escape()
 		}
 	}
 }

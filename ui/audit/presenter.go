@@ -12,6 +12,7 @@ import (
 const (
 	settle = 250 * time.Millisecond // between what happened, or was typed, and reading the record
 	enough = 10 * time.Second       // for one reading
+	long   = 2 * time.Minute        // for going through a long record
 )
 
 // screen is what the presenter tells of changes. All on Fyne's goroutine.
@@ -23,6 +24,7 @@ type screen interface {
 	status()              // what is looked for, or a problem
 	detail()              // another record, or more of it
 	checked()             // the state of the check
+	exported()            // how far the export is
 	told(sentence string) // something the person should know
 	failedTo(err error)   // what the person asked for did not work
 }
@@ -42,22 +44,27 @@ type presenter struct {
 	names   namer
 	round   int // counts what is looked for: answers to earlier questions are dropped
 
-	reading  map[int]bool
+	seen    struct{ first, last int } // rows
+	reading bool                      // a page of them
+
 	typed    int // counts what was typed
 	shown    bool
 	stale    bool // something happened that has not been read
 	fetching bool
+	begun    bool   // the rows are being read, or have been
+	ending   func() // ends the reading of all numbers
 
 	chosen int64 // the record whose details are shown, 0 for none
 	record *detail
 	failed error // why they cannot be
 
-	check check
-	stop  func()
+	check   check
+	writing export
+	stop    func()
 }
 
 func newPresenter(d place.Deps) *presenter {
-	p := &presenter{d: d, now: time.Now, pages: newPages(), reading: map[int]bool{}, period: week}
+	p := &presenter{d: d, now: time.Now, pages: newPages(), period: week}
 	p.refilter()
 	p.stop = d.App.Listen(func(e event.Event) {
 		switch e.(type) {
@@ -110,51 +117,101 @@ func (p *presenter) later(d time.Duration, f func()) {
 	})
 }
 
-// restart reads everything anew.
+// restart reads everything anew: the first page, then the numbers of all.
 func (p *presenter) restart() {
 	p.round++
-	p.pages, p.problem = newPages(), nil
-	clear(p.reading)
+	p.pages, p.problem, p.reading, p.begun = newPages(), nil, false, true
+	p.seen.first, p.seen.last = 0, 0
+	if p.ending != nil {
+		p.ending() // what was looked for before
+		p.ending = nil
+	}
 	p.on.reset()
 	p.on.status()
-	p.see(0, 0)
-}
-
-// see reads what is missing of the rows that are seen.
-func (p *presenter) see(first, last int) {
-	page := p.pages.missing(first, last)
-	if page < 0 || p.reading[page] || p.problem != nil {
-		return
-	}
-	p.reading[page] = true
 	f, round := p.filter, p.round
-	f.After, f.Limit = p.pages.begin[page], pageRows
 	p.d.Go(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, enough)
+		ctx, cancel := context.WithTimeout(ctx, long)
 		defer cancel()
-		rows, err := p.d.App.Journal().List(ctx, f)
-		names, ruleErr := newNamer(ctx, p.d.App)
 		p.d.Do(func() {
 			if round != p.round {
+				cancel()
 				return
 			}
-			delete(p.reading, page)
-			if err != nil {
-				p.problem = err
-				p.on.status()
-				return
-			}
+			p.ending = cancel
+		})
+		names, ruleErr := newNamer(ctx, p.d.App)
+		first := f
+		first.Limit = pageRows
+		rows, err := p.d.App.Journal().List(ctx, first)
+		p.land(round, err, func() {
 			if ruleErr == nil {
 				p.names = names
 			}
 			before := p.pages.Len()
-			p.pages.landed(page, rows)
+			p.pages.begin(rows)
 			p.on.grown(p.pages.Len() - before)
-			p.on.changed()
+		})
+		if err != nil || len(rows) < pageRows {
+			return
+		}
+		numbers, err := p.d.App.Journal().Numbers(ctx, f)
+		p.land(round, err, func() { p.on.grown(p.pages.all(numbers)) })
+	})
+}
+
+// land takes in what was read, if it is still looked for. Any goroutine.
+func (p *presenter) land(round int, err error, take func()) {
+	p.d.Do(func() {
+		if round != p.round {
+			return
+		}
+		if err != nil {
+			p.problem = err
 			p.on.status()
-			p.see(first, last)
+			return
+		}
+		take()
+		p.on.changed()
+		p.on.status()
+		p.see(p.seen.first, p.seen.last)
+	})
+}
+
+// see reads what is missing of the rows that are seen: one page after the other, so that somebody who drags through a
+// million waits for none but those where they stop.
+func (p *presenter) see(first, last int) {
+	p.seen.first, p.seen.last = first, last
+	page := p.pages.missing(first, last)
+	if page < 0 || p.reading || p.problem != nil {
+		return
+	}
+	p.reading = true
+	numbers, round := p.pages.wanted(page), p.round
+	p.d.Go(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, enough)
+		defer cancel()
+		rows, err := readRecords(ctx, p.d.App.Journal(), numbers)
+		p.land(round, err, func() {
+			p.reading = false
+			p.pages.landed(page, rows)
 		})
 	})
+}
+
+// readRecords reads records by their numbers. One that is not there has its number alone.
+func readRecords(ctx context.Context, j *journal.Journal, numbers []int64) ([]journal.Record, error) {
+	found := make(map[int64]journal.Record, len(numbers))
+	for _, n := range numbers {
+		found[n] = journal.Record{Record: n}
+	}
+	if err := j.Records(ctx, found); err != nil {
+		return nil, err
+	}
+	rows := make([]journal.Record, 0, len(numbers))
+	for _, n := range numbers {
+		rows = append(rows, found[n])
+	}
+	return rows, nil
 }
 
 // happened reads what is new, a moment later and for all that happens meanwhile.
@@ -199,7 +256,7 @@ func (p *presenter) fetch() {
 func (p *presenter) take(rows []journal.Record, open map[int64]journal.Record) {
 	added, ok := p.pages.fresh(rows)
 	if !ok {
-		if len(p.reading) == 0 {
+		if !p.reading {
 			p.restart()
 		}
 		return
@@ -219,8 +276,8 @@ func (p *presenter) take(rows []journal.Record, open map[int64]journal.Record) {
 // show says that the place is seen.
 func (p *presenter) show() {
 	p.shown = true
-	if p.pages.Len() == 1 && !p.pages.ended {
-		p.see(0, 0)
+	if !p.begun {
+		p.restart()
 	}
 	if p.stale {
 		p.happened()
@@ -235,6 +292,7 @@ func (p *presenter) hide() { p.shown = false }
 // close lets go of the program's events.
 func (p *presenter) close() {
 	p.check.end()
+	p.stopExport()
 	p.stop()
 }
 

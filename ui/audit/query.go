@@ -12,12 +12,13 @@ import (
 
 // Words of a query that choose by a field: server:NAME, outcome:denied, …
 const (
-	wordServer  = "server"
-	wordTool    = "tool"
-	wordOutcome = "outcome"
-	wordKind    = "kind"
-	wordSince   = "since"
-	wordUntil   = "until"
+	wordServer   = "server"
+	wordTool     = "tool"
+	wordDecision = "decision"
+	wordOutcome  = "outcome"
+	wordKind     = "kind"
+	wordSince    = "since"
+	wordUntil    = "until"
 )
 
 const dayForm = "2006-01-02"
@@ -33,6 +34,8 @@ var outcomes = []string{
 	journal.Waiting, journal.Running, journal.OK, journal.ToolError, journal.ProtocolError, journal.Denied, journal.Expired,
 	journal.Withdrawn, journal.Cancelled, journal.Timeout, journal.Unknown,
 }
+
+var decisions = []string{journal.Allowed, journal.Denied, journal.Expired, journal.Withdrawn}
 
 var kinds = []journal.Kind{
 	journal.KindCall, journal.KindElicitation, journal.KindSampling, journal.KindModel, journal.KindResource, journal.KindPrompt,
@@ -89,7 +92,7 @@ func word(query string, at int) (key, value string, end int) {
 }
 
 func isKey(s string) bool {
-	return slices.Contains([]string{wordServer, wordTool, wordOutcome, wordKind, wordSince, wordUntil}, strings.ToLower(s))
+	return slices.Contains([]string{wordServer, wordTool, wordDecision, wordOutcome, wordKind, wordSince, wordUntil}, strings.ToLower(s))
 }
 
 // parse turns a query into what the journal is asked for. Days are those of zone. Words that cannot be used are told
@@ -107,6 +110,11 @@ func parse(query string, zone *time.Location) (f journal.Filter, faults []fault)
 			f.Server = p.value
 		case wordTool:
 			f.Tool = p.value
+		case wordDecision:
+			f.Decision = strings.ToLower(p.value)
+			if ok = slices.Contains(decisions, f.Decision); !ok {
+				f.Decision = ""
+			}
 		case wordOutcome:
 			f.Outcome = strings.ReplaceAll(strings.ToLower(p.value), "-", "_")
 			if ok = slices.Contains(outcomes, f.Outcome); !ok {

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -49,34 +48,46 @@ func TestPagesJoin(t *testing.T) {
 		}
 		return out
 	}
+	upTo := func(from, to int64) (out []int64) {
+		for _, r := range rows(from, to) {
+			out = append(out, r.Record)
+		}
+		return out
+	}
 	p := newPages()
-	p.landed(0, rows(1000, 801))
-	if p.missing(0, 20) != -1 || p.missing(0, 150) != 1 || p.begin[1] != 801 {
-		t.Errorf("after the first page %d and %d are missing, the next begins after %d", p.missing(0, 20), p.missing(0, 150), p.begin[1])
+	p.begin(rows(1000, 801))
+	if p.ended || p.Len() != 201 || p.missing(0, 199) != -1 {
+		t.Errorf("%d rows after the first page, ended %v, page %d is missing", p.Len(), p.ended, p.missing(0, 199))
 	}
-	p.landed(1, rows(800, 701))
-	if !p.ended || p.Len() != 300 {
-		t.Errorf("%d rows, ended %v", p.Len(), p.ended)
+	// Three came before the numbers of all were read: they stand among them.
+	if n, ok := p.fresh(append(rows(1003, 1001), rows(1000, 804)...)); n != 3 || !ok || p.Len() != 204 {
+		t.Errorf("%d came (%v), %d rows", n, ok, p.Len())
 	}
-	if n, ok := p.fresh(append(rows(1003, 1001), rows(1000, 804)...)); n != 3 || !ok || p.Len() != 303 || p.find(1002) != 1 || p.find(750) != 253 || p.find(5) != -1 {
-		t.Errorf("%d came (%v), 1002 stands at %d, 750 at %d", n, ok, p.find(1002), p.find(750))
+	if more := p.all(upTo(1002, 701)); more != 99 || !p.ended || p.Len() != 303 || len(p.head) != 1 {
+		t.Errorf("%d more, %d rows, %d of them before the numbers", more, p.Len(), len(p.head))
+	}
+	if p.find(1002) != 1 || p.find(750) != 253 || p.find(5) != -1 || p.number(0) != 1003 || p.number(302) != 701 || p.number(303) != 0 {
+		t.Errorf("1002 stands at %d, 750 at %d", p.find(1002), p.find(750))
 	}
 	if _, ok := p.fresh(rows(2000, 1801)); ok {
 		t.Error("a gap was not noticed")
 	}
-	// A page that was let go of is read again from where it began, whatever has come since.
-	p.kept = map[int][]journal.Record{}
-	if p.missing(3, 10) != 0 || p.begin[0] != 1001 {
-		t.Errorf("page %d is missing, after %d", p.missing(3, 10), p.begin[0])
+	if _, ok := p.fresh(append(rows(1004, 1004), rows(1002, 900)...)); ok {
+		t.Error("rows that do not go on with what is held were taken")
 	}
-	var numbers []int64
-	p.landed(0, rows(1000, 801))
-	p.landed(1, rows(800, 701))
+	for page := p.missing(0, 302); page >= 0; page = p.missing(0, 302) {
+		w := p.wanted(page)
+		p.landed(page, rows(w[0], w[len(w)-1]))
+	}
 	for i := range p.Len() {
-		r, _ := p.at(i)
-		numbers = append(numbers, r.Record)
+		if r, ok := p.at(i); !ok || r.Record != 1003-int64(i) {
+			t.Fatalf("row %d is #%d", i, r.Record)
+		}
 	}
-	if p.Len() != 303 || !slices.IsSortedFunc(numbers, func(a, b int64) int { return int(b - a) }) {
-		t.Errorf("%d rows: %v", p.Len(), numbers)
+	for page := range 2 * pagesKept {
+		p.touch(page)
+	}
+	if len(p.used) != pagesKept || p.kept[0] != nil {
+		t.Errorf("%d pages are kept", len(p.used))
 	}
 }

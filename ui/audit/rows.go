@@ -75,6 +75,9 @@ func (a *Place) grown(more int) {
 		a.table.List.Removed(n, -more)
 	}
 	a.point()
+	if a.leading && a.p.chosen != 0 {
+		a.lead(a.p.chosen)
+	}
 }
 
 func (a *Place) inserted(n int) { a.table.List.Inserted(0, n); a.point() }
@@ -91,6 +94,11 @@ func (a *Place) status() {
 	}
 	a.problem.Hidden = a.p.problem == nil && len(a.p.faults) == 0
 	a.problem.Refresh()
+	words := ""
+	if a.p.pages.ended {
+		words = lang.X("audit.amount", "{{.count}} records", map[string]any{"count": count(int64(a.p.pages.Len()))})
+	}
+	a.amount.SetText(words, text.Run{Color: theme.Dim})
 	empty, filtered := a.p.empty()
 	a.empty.Hidden = !empty
 	switch {

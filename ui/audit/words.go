@@ -59,6 +59,21 @@ func outcomeWords(outcome string) (string, fyne.ThemeColorName) {
 	return clean.Line(outcome, 80), theme.Text
 }
 
+// decidedWords names a decision.
+func decidedWords(decision string) string {
+	switch decision {
+	case journal.Allowed:
+		return lang.X("audit.decided_allowed", "allowed")
+	case journal.Denied:
+		return lang.X("audit.outcome_denied", "denied")
+	case journal.Expired:
+		return lang.X("audit.outcome_expired", "nobody answered")
+	case journal.Withdrawn:
+		return lang.X("audit.outcome_withdrawn", "withdrawn")
+	}
+	return clean.Line(decision, 80)
+}
+
 // kindWords names what a record is about.
 func kindWords(k journal.Kind) string {
 	switch k {
@@ -185,6 +200,9 @@ func faultWords(f fault) string {
 	case wordOutcome:
 		data["words"] = strings.Join(outcomes, ", ")
 		return lang.X("audit.bad_outcome", "No outcome is called “{{.value}}”; there are {{.words}}.", data)
+	case wordDecision:
+		data["words"] = strings.Join(decisions, ", ")
+		return lang.X("audit.bad_decision", "No decision is called “{{.value}}”; there are {{.words}}.", data)
 	case wordKind:
 		data["words"] = strings.Trim(fmt.Sprint(kinds), "[]")
 		return lang.X("audit.bad_kind", "No kind is called “{{.value}}”; there are {{.words}}.", data)

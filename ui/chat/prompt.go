@@ -167,7 +167,7 @@ func (a *asking) ask() {
 	a.form.OnResize = a.resize
 	a.form.OnSubmit = a.submit
 	a.form.OnShortcut = a.p.d.Shortcut
-	a.form.OnEscape = func() { a.done() }
+	a.form.OnEscape = func() bool { a.done(); return true }
 	a.next = newChip(strong, "", lang.X("chat.preview", "Preview"), a.submit)
 	if a.finish != nil {
 		a.next.words = lang.X("chat.use_prompt", "Use")

@@ -47,6 +47,12 @@ type screen struct {
 // newScreen starts one, or skips where the programs for it are missing and this is no run that must have them.
 func newScreen(t *testing.T) *screen {
 	t.Helper()
+	return newScreenOf(t, "1400x900")
+}
+
+// newScreenOf is newScreen with as many pixels as said.
+func newScreenOf(t *testing.T, pixels string) *screen {
+	t.Helper()
 	for _, need := range []string{"Xvfb", "dbus-daemon", "openbox", "xdotool", "import"} {
 		if _, err := exec.LookPath(need); err != nil {
 			if os.Getenv("CI") != "" {
@@ -60,7 +66,8 @@ func newScreen(t *testing.T) *screen {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", "1400x900x24", "-nolisten", "tcp")
+	x := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", pixels+"x24", "-nolisten", "tcp",
+		"-r") // on a busy machine a key seems to be held, and would repeat itself
 	x.ExtraFiles = []*os.File{write}
 	d.run(x)
 	write.Close()

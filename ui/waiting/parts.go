@@ -2,11 +2,15 @@ package waiting
 
 import (
 	"errors"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
+	"fyne.io/fyne/v2/widget"
 
+	"steward/app/consent"
 	"steward/ui/form"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -32,7 +36,7 @@ func (c *Card) quote(s string) fyne.CanvasObject {
 		return c.pane(s)
 	}
 	v := c.view()
-	v.SetText("“"+s+"”", text.Run{Color: theme.Dim})
+	v.SetBlocks([]*text.Block{{Runs: []text.Run{{Text: "“" + s + "”", Color: theme.Dim}}, Size: theme.CaptionSize}})
 	return v
 }
 
@@ -56,8 +60,17 @@ func (c *Card) text(s string) fyne.CanvasObject {
 // wrapUpTo is how many bytes are broken into lines that fit; of longer texts only the lines that are seen are made.
 const wrapUpTo = 200_000
 
+// whole is a small sentence in one line, as wide as it is.
+func (c *Card) whole(words string) *text.Label {
+	l := text.NewLabel(words, text.Run{Color: theme.Dim}, text.Whole)
+	l.SetTextSize(theme.CaptionSize)
+	return l
+}
+
 // pane shows a text of any length, complete.
-func (c *Card) pane(s string) fyne.CanvasObject {
+func (c *Card) pane(s string) fyne.CanvasObject { return c.paneOf(s) }
+
+func (c *Card) paneOf(s string) *text.Pane {
 	p := text.NewPane(words())
 	p.View().OnKey = c.key
 	p.View().OnShortcut = c.shortcut
@@ -66,13 +79,56 @@ func (c *Card) pane(s string) fyne.CanvasObject {
 	return p
 }
 
-// claims are what a server says of itself, each worded as a claim.
-func (c *Card) claims(claims []string) fyne.CanvasObject {
-	out := newColumn(theme.Step/2, c.caption(lang.X("approval.server_says", "server says:"), theme.Dim))
-	for _, s := range claims {
-		out.objects = append(out.objects, c.caption("• "+worded(s), theme.Dim))
+// shortText is how wide a description may be to share its line with the claims.
+const shortText = 380
+
+// about is what a server says of its tool: the description as a quotation, and its claims, each in a frame and all of
+// them worded as the server's.
+func (c *Card) about(p consent.Presentation) []fyne.CanvasObject {
+	var pills []fyne.CanvasObject
+	if len(p.Claims) > 0 {
+		pills = append(pills, c.whole(lang.X("approval.server_says", "server says:")))
 	}
-	return out
+	for _, s := range p.Claims {
+		pills = append(pills, newPill(claimed(s)))
+	}
+	if p.Description == "" {
+		if len(pills) == 0 {
+			return nil
+		}
+		return []fyne.CanvasObject{newFlow(1.5*theme.Step, pills, nil)}
+	}
+	quote := c.quote(p.Description)
+	if len(pills) == 0 {
+		return []fyne.CanvasObject{quote}
+	}
+	if len(p.Description) < shortText/2 && !strings.Contains(p.Description, "\n") {
+		if width := c.whole("“"+p.Description+"”").MinSize().Width + theme.Step; width < shortText {
+			return []fyne.CanvasObject{newFlow(1.5*theme.Step, append([]fyne.CanvasObject{newSized(width, quote)}, pills...), nil)}
+		}
+	}
+	return []fyne.CanvasObject{quote, newFlow(1.5*theme.Step, pills, nil)}
+}
+
+// claimed is a claim of the server in two words.
+func claimed(claim string) string {
+	switch claim {
+	case "The server claims that it changes nothing; nobody has checked that.":
+		return lang.X("approval.claim_reads", "changes nothing")
+	case "The server claims that it changes something; nobody has checked that.":
+		return lang.X("approval.claim_changes", "changes things")
+	case "The server claims that it may delete or overwrite; nobody has checked that.":
+		return lang.X("approval.claim_destroys", "may delete or overwrite")
+	case "The server claims that it only adds and never deletes or overwrites; nobody has checked that.":
+		return lang.X("approval.claim_adds", "only adds")
+	case "The server claims that it has no further effect when repeated; nobody has checked that.":
+		return lang.X("approval.claim_repeats", "may be repeated")
+	case "The server claims that it reaches systems outside of it, such as the internet; nobody has checked that.":
+		return lang.X("approval.claim_open", "open world")
+	case "The server claims that it reaches nothing outside of it; nobody has checked that.":
+		return lang.X("approval.claim_closed", "closed world")
+	}
+	return sentence.Worded(claim)
 }
 
 // warnings are in amber, with a mark.
@@ -82,7 +138,7 @@ func (c *Card) warnings(list []string) fyne.CanvasObject {
 	}
 	var rows []fyne.CanvasObject
 	for _, s := range list {
-		s = worded(s)
+		s = sentence.Worded(s)
 		v := c.view()
 		v.SetRuns(append([]text.Run{{Text: "◆ ", Color: theme.Waiting}}, marked(s, text.Run{Color: theme.Waiting})...)...)
 		rows = append(rows, v)
@@ -133,6 +189,33 @@ func (r *joinedRenderer) MinSize() fyne.Size {
 		s.Height = max(s.Height, m.Height)
 	}
 	return s
+}
+
+// sized gives an object a width of its own, so that it can stand in a flow.
+type sized struct {
+	widget.BaseWidget
+	width float32
+	of    fyne.CanvasObject
+}
+
+func newSized(width float32, of fyne.CanvasObject) *sized {
+	s := &sized{width: width, of: of}
+	s.ExtendBaseWidget(s)
+	return s
+}
+
+// CreateRenderer is Fyne's.
+func (s *sized) CreateRenderer() fyne.WidgetRenderer { return &sizedRenderer{s} }
+
+type sizedRenderer struct{ s *sized }
+
+func (r *sizedRenderer) Destroy()                     {}
+func (r *sizedRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.s.of} }
+func (r *sizedRenderer) Layout(size fyne.Size)        { r.s.of.Resize(size) }
+func (r *sizedRenderer) Refresh()                     { r.s.of.Refresh() }
+
+func (r *sizedRenderer) MinSize() fyne.Size {
+	return fyne.NewSize(r.s.width, r.s.of.MinSize().Height)
 }
 
 // noteRow is a button that opens an input for a reason or note, and the answer that goes with it.
