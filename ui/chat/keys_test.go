@@ -74,7 +74,7 @@ func TestEscapeEndsOneThingAtATime(t *testing.T) {
 	b.ready()
 	b.say("How many risks does the weekly report for 2025-03-17 mention?")
 	b.item(consent.KindCall)
-	b.until("the turn is seen to run", func() bool { return b.composer.busy })
+	b.until("the item has a row", func() bool { return b.composer.busy && strings.Contains(b.rowKeys(), "user") })
 	b.editLast()
 	b.shortcut(ctrl(fyne.KeyF))
 	b.focusComposer()

@@ -121,6 +121,7 @@ func New(d place.Deps) *Place {
 	p.unsub = d.App.Listen(p.told)
 	p.open("")
 	p.readPrompts()
+	d.Go(func(ctx context.Context) { d.App.Start(ctx) }) // what they offer is wanted before anything is asked: tools, prompts, resources
 	return p
 }
 
