@@ -45,8 +45,8 @@ func (p *Place) attachFile() {
 		}
 		p.attachPath(path)
 	}, p.d.Window())
-	d.Show() // before it is given a size, which it cannot take without its window
-	d.Resize(fyne.NewSize(820, 560))
+	d.Show()
+	d.Resize(fyne.NewSize(820, 560)) // only after Show: before, the toolkit has nothing to resize and panics
 }
 
 // Dropped takes files and folders that were dropped on the window: files are attached, and folders offered to be shared
@@ -138,8 +138,8 @@ func (p *Place) shareFolder() {
 			p.share(u.Path())
 		}
 	}, p.d.Window())
-	d.Show() // before it is given a size, which it cannot take without its window
-	d.Resize(fyne.NewSize(820, 560))
+	d.Show()
+	d.Resize(fyne.NewSize(820, 560)) // only after Show: before, the toolkit has nothing to resize and panics
 }
 
 // share shares a folder that may be shared.

@@ -25,7 +25,6 @@ type excerpt struct {
 	pane     *text.Pane
 	facts    *text.Label
 	wrong    *text.Label
-	onSubmit func()
 	resized  func()
 }
 

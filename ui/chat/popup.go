@@ -34,17 +34,18 @@ type choice struct {
 
 // popup suggests prompts after "/" and resources after "@" while the person goes on typing: it never has the keyboard.
 type popup struct {
-	p     *Place
-	c     *composer
-	sign  string // "/" or "@"
-	word  string // what stands behind it
-	left  string // a text whose popup the person closed: it stays closed while they go on with it
-	all   []choice
-	shown []choice
-	note  string // in place of choices
-	list  *list.List
-	done  func()
-	turn  int
+	p       *Place
+	c       *composer
+	sign    string // "/" or "@"
+	word    string // what stands behind it
+	left    string // a text whose popup the person closed: it stays closed while they go on with it
+	all     []choice
+	shown   []choice
+	note    string // in place of choices
+	loading bool   // they are not known yet
+	list    *list.List
+	done    func()
+	turn    int
 }
 
 func newPopup(p *Place, c *composer) *popup { return &popup{p: p, c: c} }
@@ -95,12 +96,13 @@ func (u *popup) typed(whole, before string) {
 	}
 	u.turn++
 	turn := u.turn
-	u.all, u.note = nil, lang.X("common.loading", "Loading…")
+	u.all, u.note, u.loading = nil, lang.X("common.loading", "Loading…"), true
 	u.match()
 	u.p.offers.get(func(o offered) {
 		if turn != u.turn || u.sign != sign {
 			return
 		}
+		u.loading = false
 		u.fill(o)
 		u.match()
 	})
@@ -179,9 +181,9 @@ func (u *popup) show() {
 	if u.done != nil {
 		done := u.done
 		u.done = nil
-		sign, word := u.sign, u.word
+		sign, word, turn := u.sign, u.word, u.turn
 		done()
-		u.sign, u.word = sign, word
+		u.sign, u.word, u.turn = sign, word, turn // what is being loaded is still wanted
 	}
 	width := min(popupWidth, u.c.Size().Width)
 	var body fyne.CanvasObject
@@ -227,7 +229,8 @@ func (u *popup) key(e *fyne.KeyEvent) bool {
 		return true
 	}
 	if len(u.shown) == 0 || u.list == nil {
-		return false
+		// Enter means a choice that is not there yet; it must not send the sign that asks for one.
+		return u.loading && (e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter || e.Name == fyne.KeyTab)
 	}
 	at := u.list.Selected()
 	switch e.Name {

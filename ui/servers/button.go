@@ -187,10 +187,10 @@ func (r *buttonRenderer) Layout(s fyne.Size) {
 
 func (r *buttonRenderer) Refresh() {
 	b := r.b
-	words, fill, line := theme.Text, theme.Card, theme.Line
+	words, fill, line := theme.Text, theme.Card, theme.Edge
 	switch {
 	case b.off && b.strong:
-		words, fill, line = theme.Dim, theme.Side, theme.Line
+		words, fill, line = theme.Dim, theme.Side, theme.Edge
 	case b.off:
 		words, fill = theme.Dim, theme.Ground
 	case b.strong:
