@@ -29,6 +29,7 @@ type ServerStatus struct {
 	Pending                              int // definitions that wait for a review
 	Error                                string
 	Hint                                 string // what to do about Error, or empty
+	Output                               string // the last it wrote on standard error, where its start failed
 	Since                                time.Time
 	Latency                              time.Duration // of the last ping; 0 unknown
 	Enabled                              bool

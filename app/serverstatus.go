@@ -133,11 +133,21 @@ func (s *ServerStatus) fail(err error) {
 	s.State, s.Error = string(mcphost.StateFailed), clean.Clean(err.Error())
 	var start *mcphost.StartError
 	if errors.As(err, &start) {
-		s.Error, s.Hint = clean.Clean(start.Message), clean.Clean(start.Hint)
-		if start.Exited {
+		s.Error, s.Hint, s.Output = sentenceCase(clean.Clean(start.Message)), clean.Clean(start.Hint), clean.Clean(strings.TrimSpace(start.Stderr))
+		if start.Exited && !strings.Contains(start.Message, "status") {
 			s.Error += fmt.Sprintf(" It ended with status %d.", start.ExitCode)
 		}
 	}
+}
+
+// sentenceCase begins a sentence with a capital where it begins with an article; names stay as they are.
+func sentenceCase(s string) string {
+	for _, article := range []string{"the ", "a ", "an "} {
+		if strings.HasPrefix(s, article) {
+			return strings.ToUpper(s[:1]) + s[1:]
+		}
+	}
+	return s
 }
 
 // Server gives all about one server, which is not started. What a running server must be

@@ -121,11 +121,14 @@ func (e *Entry) TypedKey(event *fyne.KeyEvent) {
 	if e.OnKey != nil && e.OnKey(event) {
 		return
 	}
-	if isEnter(event.Name) {
+	switch {
+	case isEnter(event.Name):
 		e.enter()
-		return
+	case event.Name == fyne.KeyEscape: // Fyne's would end here
+		handKey(e, event)
+	default:
+		e.Entry.TypedKey(event)
 	}
-	e.Entry.TypedKey(event)
 }
 
 // steers says whether a key steers an input method that holds keys, and keeps the count.

@@ -36,6 +36,10 @@ type Form struct {
 	OnResize func()            // the height changed at the same width: lists want to be told
 	OnFocus  func(name string) // the person is in a field now
 
+	// OnEscape is Escape typed in a control that has no use for it; true: done with. Otherwise the window gets it
+	// (fyne.Canvas.OnTypedKey).
+	OnEscape func() bool
+
 	// OnShortcut has the first look at shortcuts typed in entries; true: done with.
 	OnShortcut func(shortcut fyne.Shortcut) bool
 
@@ -174,17 +178,17 @@ func (f *Form) Touched() bool {
 // FocusField puts the person into a field; false where there is none, or it is not in a window.
 func (f *Form) FocusField(name string) bool {
 	r := f.row(name)
-	if r == nil || r.focus == nil {
+	if r == nil || r.target() == nil {
 		return false
 	}
-	c := fyne.CurrentApp().Driver().CanvasForObject(r.focus.(fyne.CanvasObject))
+	c := fyne.CurrentApp().Driver().CanvasForObject(r.target().(fyne.CanvasObject))
 	if c == nil {
 		c = fyne.CurrentApp().Driver().CanvasForObject(f)
 	}
 	if c == nil {
 		return false
 	}
-	c.Focus(r.focus)
+	c.Focus(r.target())
 	return true
 }
 

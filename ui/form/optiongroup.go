@@ -81,7 +81,10 @@ func (g *optionGroup) TypedRune(r rune) {
 
 // TypedKey goes through the choices and chooses.
 func (g *optionGroup) TypedKey(event *fyne.KeyEvent) {
-	if len(g.rows) == 0 {
+	if len(g.rows) == 0 || event.Name == fyne.KeyEscape {
+		if event.Name == fyne.KeyEscape && !g.onKey(event) {
+			handKey(g, event)
+		}
 		return
 	}
 	switch event.Name {

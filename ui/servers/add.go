@@ -3,6 +3,7 @@ package servers
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
@@ -26,6 +27,7 @@ type editor struct {
 	forms  [2]*form.Form // a program, an address
 	status *fyne.Container
 	save   *button
+	stop   *button // cancels
 	busy   bool
 }
 
@@ -39,7 +41,13 @@ func (s *Place) showEdit(d app.ServerDetail) {
 	}
 }
 
+// edit opens a form; one that was begun for the same entry goes on.
 func (s *Place) edit(before app.ServerEntry, name string) *editor {
+	if e := s.drafts[name]; e != nil && slices.Equal(entryLines(e.before), entryLines(before)) && (e.forms[0].Touched() || e.forms[1].Touched()) {
+		s.show(e.page)
+		e.begin()
+		return e
+	}
 	e := &editor{s: s, page: newPage(), before: before, name: name, status: column(step)}
 	for i, transport := range []string{stdio, http} {
 		fields := entryFields(transport, before)
@@ -69,12 +77,21 @@ func (s *Place) edit(before app.ServerEntry, name string) *editor {
 	if before.URL != "" {
 		e.mode.show(1)
 	}
+	e.stop = newButton(lang.X("common.cancel", "Cancel"), e.cancel)
 	e.save = newButton(lang.X("common.save", "Save"), e.keep)
 	e.save.strong = true
+	s.drafts[name] = e
 	e.draw()
-	s.show(e.page.Container)
-	e.form().FocusField("name")
+	s.show(e.page)
+	e.begin()
 	return e
+}
+
+// begin puts the person into the first field; a moment later where the form was not drawn yet.
+func (e *editor) begin() {
+	if !e.form().FocusField("name") {
+		e.s.k.d.Do(func() { e.form().FocusField("name") })
+	}
 }
 
 func lineCheck(between string) func(string) error {
@@ -115,7 +132,7 @@ func (e *editor) draw() {
 	}
 	e.page.set(strong(title), left(segmentFrame(e.mode)), e.form(), e.status,
 		caption(e.meaning(), theme.Dim, text.Wrap),
-		left(newButton(lang.X("common.cancel", "Cancel"), e.s.back), e.save))
+		left(e.stop, e.save))
 	e.look()
 }
 
@@ -157,7 +174,14 @@ func (e *editor) kept(name string, err error) {
 		e.page.changed()
 		return
 	}
+	delete(e.s.drafts, e.name)
 	e.s.landed(name)
+}
+
+// cancel forgets what was filled in.
+func (e *editor) cancel() {
+	delete(e.s.drafts, e.name)
+	e.s.back()
 }
 
 // landed shows a server that was just written.

@@ -131,19 +131,22 @@ type flowLayout struct{ gap float32 }
 func (f *flowLayout) place(objects []fyne.CanvasObject, width float32, put bool) float32 {
 	var x, y, line float32
 	for _, o := range objects {
+		line = max(line, o.MinSize().Height)
+	}
+	for _, o := range objects {
 		if !o.Visible() {
 			continue
 		}
 		m := o.MinSize()
 		m.Width = min(m.Width, width)
 		if x > 0 && x+m.Width > width {
-			x, y, line = 0, y+line+f.gap, 0
+			x, y = 0, y+line+f.gap
 		}
 		if put {
-			o.Move(fyne.NewPos(x, y))
+			o.Move(fyne.NewPos(x, y+(line-m.Height)/2))
 			o.Resize(m)
 		}
-		x, line = x+m.Width+f.gap, max(line, m.Height)
+		x += m.Width + f.gap
 	}
 	return y + line
 }

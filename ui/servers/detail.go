@@ -2,6 +2,9 @@ package servers
 
 import (
 	"context"
+	"encoding/json"
+	"strings"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -35,26 +38,33 @@ type tab interface {
 
 // detail is the chosen server.
 type detail struct {
-	s      *Place
-	object *fyne.Container
-	head   *fyne.Container
-	tabs   *segments
-	under  *fyne.Container
-	blank  *page
-	all    []tab
-	tools  *toolsTab
-	res    *resourcesTab
-	log    *logTab
-	wire   *wireTab
-	review *review
-	server string
+	s       *Place
+	object  *fyne.Container
+	head    *fyne.Container
+	tabs    *segments
+	under   *fyne.Container
+	blank   *page
+	all     []tab
+	tools   *toolsTab
+	res     *resourcesTab
+	log     *logTab
+	wire    *wireTab
+	prompts *promptsTab
+	doctor  *doctorTab
+	review  *review
+	server  string
+	shape   string             // what the head shows
+	made    map[string]*button // of the head, kept so that the keyboard stays on them
+	on      *widget.Check
 }
 
 func newDetail(s *Place) *detail {
-	d := &detail{s: s, blank: newPage(), head: container.NewStack()}
+	d := &detail{s: s, blank: newPage(), head: container.NewStack(), made: map[string]*button{}}
 	d.tools, d.res, d.log, d.wire = newToolsTab(s), newResourcesTab(s), newLogTab(s), newWireTab(s)
-	d.all = []tab{d.tools, d.res, newPromptsTab(s), d.log, d.wire, newDoctorTab(s)}
+	d.prompts, d.doctor = newPromptsTab(s), newDoctorTab(s)
+	d.all = []tab{d.tools, d.res, d.prompts, d.log, d.wire, d.doctor}
 	d.review = newReview(s)
+	d.on = widget.NewCheck(lang.X("common.on", "On"), nil)
 	d.tabs = newSegments(d.choose, d.titles(app.ServerDetail{ServerStatus: app.ServerStatus{Tools: -1, Resources: -1, Prompts: -1}})...)
 	d.under = container.NewStack(d.all[0].object())
 	d.object = container.NewStack(d.blank.Container)
@@ -89,6 +99,19 @@ func (d *detail) choose(i int) {
 	d.look()
 }
 
+// page is the page that is seen of the server.
+func (d *detail) page() *page {
+	switch {
+	case d.object.Objects[0] == d.blank.Container:
+		return d.blank
+	case d.reviewing():
+		return d.review.page
+	}
+	return []*page{d.tools.page, d.res.page, d.prompts.page, d.log.page, d.wire.page, d.doctor.page}[d.tabs.chosen]
+}
+
+func (d *detail) reviewing() bool { return d.review.open || d.s.p.detail.State == app.ServerUnreviewed }
+
 // update shows what the presenter knows of the chosen server.
 func (d *detail) update() {
 	p := d.s.p
@@ -115,25 +138,37 @@ func (d *detail) update() {
 		d.review.leave()
 	}
 	d.tabs.set(d.titles(s)...)
-	d.head.Objects = []fyne.CanvasObject{d.top(s)}
-	d.head.Refresh()
+	d.drawHead(s)
 	for _, t := range d.all {
 		t.update(s)
 	}
 	d.review.update(s)
-	d.show(container.New(detailLayout{}, d.head, d.below(s)))
+	d.show(container.New(detailLayout{}, d.head, d.below()))
+}
+
+// drawHead draws the head where it differs from before.
+func (d *detail) drawHead(s app.ServerDetail) {
+	status := s.ServerStatus
+	status.Since, status.Latency = time.Time{}, 0 // not shown here
+	shape, err := json.Marshal([]any{status, d.s.p.doing[s.Name], d.review.open})
+	if err == nil && string(shape) == d.shape {
+		return
+	}
+	d.shape = string(shape)
+	d.head.Objects = []fyne.CanvasObject{d.top(s)}
+	d.head.Refresh()
 }
 
 // below is the review where one is open or nothing else makes sense, else the tabs.
-func (d *detail) below(s app.ServerDetail) fyne.CanvasObject {
-	if d.review.open || s.State == app.ServerUnreviewed {
+func (d *detail) below() fyne.CanvasObject {
+	if d.reviewing() {
 		return d.review.page.Container
 	}
 	return container.NewBorder(container.New(layout.NewCustomPaddedLayout(0, 2*step, 5*step, 5*step), left(segmentFrame(d.tabs))), nil, nil, nil, d.under)
 }
 
 func segmentFrame(s *segments) fyne.CanvasObject {
-	return padded(1, 1, newPaint(theme.Clear, theme.Line, 1.5*step), s.Container)
+	return padded(1, 1, newPaint(theme.Ground, theme.Line, 1.5*step), s.Container)
 }
 
 func (d *detail) show(o fyne.CanvasObject) {
@@ -177,8 +212,8 @@ func (d *detail) top(s app.ServerDetail) fyne.CanvasObject {
 	} else {
 		objects = append(objects, caption(s.Address, theme.Dim, text.Cut))
 	}
-	if s.Error != "" {
-		objects = append(objects, note(nonEmptyLines(s.Error, s.Hint), theme.Refusal, theme.RefusalTint, left(newButton(lang.X("common.retry", "Try again"), d.restart))))
+	if s.Error != "" && s.State != app.ServerUnusable {
+		objects = append(objects, note(nonEmptyLines(s.Error, s.Hint), theme.Refusal, theme.RefusalTint, d.more(s)...))
 	}
 	for _, problem := range s.Problems {
 		objects = append(objects, caption("⚠ "+problem, theme.Waiting, text.Wrap))
@@ -193,25 +228,34 @@ func (d *detail) top(s app.ServerDetail) fyne.CanvasObject {
 
 func (d *detail) buttons(s app.ServerDetail, busy bool) *fyne.Container {
 	row := container.New(&rowLayout{2 * step})
-	add := func(word string, do func(), ok bool) {
-		b := newButton(word, do)
-		if !ok {
+	add := func(id, icon, word string, do func(), ok bool) {
+		b := d.made[id]
+		if b == nil {
+			b = newIconButton(icon, word, nil)
+			d.made[id] = b
+		}
+		b.tapped = do
+		if b.SetText(word); ok {
+			b.Enable()
+		} else {
 			b.Disable()
 		}
 		row.Add(b)
 	}
-	if s.Enabled && s.Reviewed {
-		if s.State == "ready" || s.State == "starting" || s.State == "failed" {
-			add(lang.X("servers.restart", "Restart"), d.restart, !busy)
+	if starts(d.s.p.doing[s.Name]) || s.State == "starting" {
+		add("stop", "", lang.X("common.stop", "Stop"), d.stop, d.s.p.doing[s.Name] != "stop")
+	} else if s.Enabled && s.Reviewed {
+		if s.State == "ready" || s.State == "failed" {
+			add("start", "", lang.X("servers.restart", "Restart"), d.restart, !busy)
 		} else if s.State != app.ServerUnusable {
-			add(lang.X("servers.start", "Start"), d.restart, !busy)
+			add("start", "", lang.X("servers.start", "Start"), d.restart, !busy)
 		}
 	}
-	add(lang.X("common.edit", "Edit"), d.edit, s.Editable && !busy)
+	add("edit", "", lang.X("common.edit", "Edit"), d.edit, s.Editable && !busy)
 	if s.State != app.ServerUnusable {
-		on := widget.NewCheck(lang.X("common.on", "On"), nil)
-		on.Checked = s.Enabled
-		on.OnChanged = func(to bool) {
+		d.on.OnChanged = nil
+		d.on.SetChecked(s.Enabled)
+		d.on.OnChanged = func(to bool) {
 			what := "disable"
 			if to {
 				what = "start"
@@ -219,23 +263,24 @@ func (d *detail) buttons(s app.ServerDetail, busy bool) *fyne.Container {
 			d.act(what, func(ctx context.Context) error { return d.s.k.d.App.EnableServer(ctx, s.Name, to) })
 		}
 		if busy || !s.Editable {
-			on.Disable()
+			d.on.Disable()
+		} else {
+			d.on.Enable()
 		}
-		row.Add(on)
+		row.Add(d.on)
 	}
-	var more *button
-	more = newIconButton("more", "", func() {
-		at := fyne.CurrentApp().Driver().AbsolutePositionForObject(more)
-		d.s.k.d.Layer.Menu(d.menu(s, busy), at.AddXY(0, more.Size().Height))
-	})
-	row.Add(more)
+	add("more", "more", "", func() {
+		b := d.made["more"]
+		at := fyne.CurrentApp().Driver().AbsolutePositionForObject(b)
+		d.s.k.d.Layer.Menu(d.menu(s, busy), at.AddXY(0, b.Size().Height))
+	}, true)
 	return row
 }
 
 func (d *detail) menu(s app.ServerDetail, busy bool) []place.MenuItem {
 	return []place.MenuItem{
 		{Label: lang.X("servers.review_all", "Review everything it offers"), Icon: "eye", Disabled: busy || !s.Enabled || s.State == app.ServerUnusable, Do: d.review.begin},
-		{Label: lang.X("servers.stop", "Stop the server"), Icon: "stop", Disabled: busy || !runs(s.ServerStatus), Do: d.stop},
+		{Label: lang.X("servers.stop", "Stop the server"), Icon: "stop", Disabled: busy && !starts(d.s.p.doing[s.Name]) || !busy && !runs(s.ServerStatus), Do: d.stop},
 		{Label: lang.X("servers.ask_again", "Ask it again what it offers"), Icon: "refresh", Disabled: busy || s.State != "ready", Do: d.refresh},
 		{},
 		{Label: lang.X("servers.remove", "Remove…"), Icon: "trash", Look: place.Dangerous, Disabled: busy || !s.Editable, Do: d.remove},
@@ -281,6 +326,20 @@ func (t topLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	} else {
 		o[1].Move(fyne.NewPos(wide+3*step, (h-chips.Height)/2))
 	}
+}
+
+// more is what a failed server wrote last, and what can be done.
+func (d *detail) more(s app.ServerDetail) (out []fyne.CanvasObject) {
+	if s.Output != "" {
+		out = append(out, d.s.k.prose(lastLines(s.Output, 6), text.Run{Mono: true}))
+	}
+	row := left(newButton(lang.X("common.retry", "Try again"), d.restart), newButton(lang.X("servers.open_log", "Open its log"), func() { d.choose(tabLog) }))
+	return append(out, row)
+}
+
+func lastLines(s string, n int) string {
+	lines := strings.Split(s, "\n")
+	return strings.Join(lines[max(len(lines)-n, 0):], "\n")
 }
 
 func nonEmptyLines(a, b string) string {

@@ -37,6 +37,8 @@ type importer struct {
 	problem error
 	failed  []string // sentences about what could not be added
 	busy    bool
+
+	cancelIt, showIt, addIt *button // made once, so that the keyboard stays on them
 }
 
 // offered is one server that was found.
@@ -48,10 +50,20 @@ type offered struct {
 }
 
 // showImport opens the page and looks for files of other programs.
-func (s *Place) showImport() { s.newImporter() }
+func (s *Place) showImport() {
+	if m := s.taking; m != nil {
+		s.show(m.page)
+		s.focus(m.text)
+		return
+	}
+	s.newImporter()
+}
 
 func (s *Place) newImporter() *importer {
 	m := &importer{s: s, page: newPage()}
+	m.cancelIt = newButton(lang.X("common.cancel", "Cancel"), m.cancel)
+	m.showIt = strongButton(lang.X("servers.show_found", "Show what it holds"), m.parse)
+	m.addIt = strongButton(lang.X("servers.import_add", "Add the chosen ones"), m.add)
 	m.text = form.NewMultiLine(8)
 	m.text.EnterBreaks = true
 	m.text.TextStyle = fyne.TextStyle{Monospace: true}
@@ -62,11 +74,10 @@ func (s *Place) newImporter() *importer {
 		m.long = whole
 		m.parse()
 	}
+	s.taking = m
 	m.draw()
-	s.show(m.page.Container)
-	if c := s.k.d.Window().Canvas(); c != nil {
-		c.Focus(m.text)
-	}
+	s.show(m.page)
+	s.focus(m.text)
 	s.k.d.Go(func(context.Context) {
 		places := app.ImportPlaces()
 		s.k.d.Do(func() {
@@ -115,7 +126,7 @@ func (m *importer) draw() {
 		label.SetRuns(text.Run{Text: p.Program + "  ", Bold: true}, text.Run{Text: clean.Reveal(p.Path), Color: theme.Dim})
 		out = append(out, besides(read, label))
 	}
-	out = append(out, m.text, left(newButton(lang.X("common.cancel", "Cancel"), m.s.back), strongButton(lang.X("servers.show_found", "Show what it holds"), m.parse)))
+	out = append(out, m.text, left(m.cancelIt, m.showIt))
 	if m.problem != nil {
 		words := language.Message(m.problem)
 		out = append(out, note(words, theme.Refusal, theme.RefusalTint, m.lineOf(words)...))
@@ -132,22 +143,49 @@ func (m *importer) draw() {
 	m.page.set(out...)
 }
 
-var lineNumber = regexp.MustCompile(`\bline (\d+)\b`)
+var (
+	lineNumber   = regexp.MustCompile(`\bline (\d+)\b`)
+	columnNumber = regexp.MustCompile(`\bcolumn (\d+)\b`)
+)
 
-// lineOf is the line of the pasted text that a problem names, as it stands there.
+const aroundColumn = 40 // characters before and after the place that a problem names
+
+// lineOf is the line of the pasted text that a problem names, as it stands there; of a long one, the part around the
+// column.
 func (m *importer) lineOf(problem string) []fyne.CanvasObject {
-	found := lineNumber.FindStringSubmatch(problem)
-	if found == nil {
+	n, lines := numberIn(lineNumber, problem), strings.Split(m.source, "\n")
+	if m.source == "" || n < 1 || n > len(lines) {
 		return nil
 	}
-	n, err := strconv.Atoi(found[1])
-	lines := strings.Split(m.source, "\n")
-	if err != nil || m.source == "" || n < 1 || n > len(lines) {
-		return nil
+	line := []rune(strings.TrimRight(lines[n-1], "\r"))
+	before, after := "", ""
+	if column := numberIn(columnNumber, problem); len(line) > 2*aroundColumn && column > 0 {
+		from := min(max(column-1-aroundColumn, 0), len(line))
+		to := min(column-1+aroundColumn, len(line))
+		if from > 0 {
+			before = "…"
+		}
+		if to < len(line) {
+			after = "…"
+		}
+		line = line[from:max(to, from)]
 	}
-	l := text.NewLabel(fmt.Sprintf("%d │ %s", n, clean.Line(clean.Reveal(strings.TrimRight(lines[n-1], "\r")), 200)), text.Run{Mono: true, Color: theme.Dim}, text.Cut)
+	l := text.NewLabel(fmt.Sprintf("%d │ %s", n, before+clean.Line(clean.Reveal(string(line)), 200)+after), text.Run{Mono: true, Color: theme.Dim}, text.Cut)
 	l.SetTextSize(theme.CaptionSize)
 	return []fyne.CanvasObject{l}
+}
+
+// numberIn is the number that a text names; 0 for none.
+func numberIn(what *regexp.Regexp, s string) int {
+	found := what.FindStringSubmatch(s)
+	if found == nil {
+		return 0
+	}
+	n, err := strconv.Atoi(found[1])
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // besides is a button with a line of text at its right.
@@ -179,11 +217,11 @@ func (m *importer) foundObjects() []fyne.CanvasObject {
 		}
 		out = append(out, column(step, append(objects, o.choices(shown)...)...))
 	}
-	b := strongButton(lang.X("servers.import_add", "Add the chosen ones"), m.add)
+	m.addIt.Enable()
 	if m.busy {
-		b.Disable()
+		m.addIt.Disable()
 	}
-	return append(out, left(b))
+	return append(out, left(m.addIt))
 }
 
 func placeholders(names []string) []string {
@@ -263,9 +301,16 @@ func (m *importer) added(added, failed []string) {
 	m.busy, m.failed = false, failed
 	m.offered = slices.DeleteFunc(m.offered, func(o *offered) bool { return slices.Contains(added, o.entry.Name) })
 	if len(failed) == 0 && len(added) > 0 {
+		m.s.taking = nil
 		m.s.landed(added[0])
 		return
 	}
 	m.s.p.readList()
 	m.draw()
+}
+
+// cancel forgets what was pasted.
+func (m *importer) cancel() {
+	m.s.taking = nil
+	m.s.back()
 }

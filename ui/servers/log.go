@@ -53,7 +53,7 @@ func newLineTable[R any](s *Place, kinds []string, columns []list.Column, cells 
 	t.table.List.OnSelected, t.table.List.OnOpened = t.open, t.open
 	t.nothing = text.NewLabel("", text.Run{Color: theme.Dim}, text.Wrap)
 	t.page.set(t.nothing)
-	t.all = halves(container.NewBorder(nil, nil, nil, container.NewCenter(padded(2*step, 0, segmentFrame(t.kinds))), t.filter), t.table, t.page)
+	t.all = halves(container.NewBorder(nil, nil, nil, container.NewCenter(padded(2*step, 0, segmentFrame(t.kinds))), t.filter), t.table, t.page, func() float32 { return 1000 })
 	return t
 }
 
@@ -61,6 +61,10 @@ func newLineTable[R any](s *Place, kinds []string, columns []list.Column, cells 
 func (t *lineTable[R]) set(lines []R) {
 	if len(lines) == len(t.lines) && (len(lines) == 0 || t.same(lines[0], t.lines[0]) && t.same(lines[len(lines)-1], t.lines[len(lines)-1])) {
 		return
+	}
+	if len(t.lines) == 0 && len(lines) > 0 {
+		t.nothing.SetText(lang.X("servers.choose_line", "Choose a line above to see all of it."), text.Run{Color: theme.Dim})
+		t.page.changed()
 	}
 	t.lines = lines
 	t.refresh()

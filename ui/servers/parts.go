@@ -216,12 +216,51 @@ func (p *page) changed() {
 	p.scroll.Refresh()
 }
 
+// reveal scrolls to an object, if it stands on the page and out of sight. Whether it stands there shows in its moving
+// along.
+func (p *page) reveal(o fyne.CanvasObject) {
+	d := fyne.CurrentApp().Driver()
+	room := p.scroll.Content.Size().Height - p.scroll.Size().Height
+	if room <= 0 || p.scroll.Size().Height <= 0 {
+		return
+	}
+	was := p.scroll.Offset.Y
+	before := d.AbsolutePositionForObject(o)
+	by := float32(1)
+	if was+by > room {
+		by = -1
+	}
+	p.scrollTo(was + by)
+	moved := before.Y - d.AbsolutePositionForObject(o).Y
+	p.scrollTo(was)
+	if moved == 0 {
+		return
+	}
+	y := before.Y - d.AbsolutePositionForObject(p.scroll).Y
+	bottom := y + min(o.Size().Height, p.scroll.Size().Height-2*step)
+	switch {
+	case y < step:
+		p.scrollTo(was + y - 2*step)
+	case bottom > p.scroll.Size().Height-step:
+		p.scrollTo(was + bottom - p.scroll.Size().Height + 2*step)
+	}
+}
+
+// turn goes on by most of what is seen.
+func (p *page) turn(by float32) { p.scrollTo(p.scroll.Offset.Y + by*p.scroll.Size().Height*0.85) }
+
+func (p *page) scrollTo(y float32) {
+	room := p.scroll.Content.Size().Height - p.scroll.Size().Height
+	p.scroll.ScrollToOffset(fyne.NewPos(0, min(max(y, 0), max(room, 0))))
+}
+
 // kit makes the parts of the place with what they share.
 type kit struct {
 	d        place.Deps
 	pool     *code.Pool
 	decoding chan struct{} // holds one: pictures are decoded one at a time
 	running  atomic.Int32  // calls of benches
+	seen     func() *page  // the page that is seen
 }
 
 func (k *kit) words() text.Words {
@@ -237,12 +276,33 @@ func (k *kit) words() text.Words {
 	}
 }
 
+// key scrolls the page from a text on it, which has no use for these keys.
+func (k *kit) key(e *fyne.KeyEvent) {
+	p := k.seen()
+	switch e.Name {
+	case fyne.KeyPageDown, fyne.KeySpace:
+		p.turn(1)
+	case fyne.KeyPageUp:
+		p.turn(-1)
+	case fyne.KeyDown:
+		p.scrollTo(p.scroll.Offset.Y + 10*step)
+	case fyne.KeyUp:
+		p.scrollTo(p.scroll.Offset.Y - 10*step)
+	case fyne.KeyHome:
+		p.scrollTo(0)
+	case fyne.KeyEnd:
+		p.scrollTo(p.scroll.Content.Size().Height)
+	case fyne.KeyEscape:
+		k.d.Shortcut(&desktop.CustomShortcut{KeyName: fyne.KeyEscape})
+	}
+}
+
 func (k *kit) config() code.Config { return code.Config{Words: k.words(), Pool: k.pool} }
 
 // prose is text to read, choose and copy.
 func (k *kit) prose(s string, look text.Run) *text.View {
 	v := text.NewView(k.words())
-	v.OnShortcut = func(s fyne.Shortcut) { k.d.Shortcut(s) }
+	v.OnShortcut, v.OnKey = func(s fyne.Shortcut) { k.d.Shortcut(s) }, k.key
 	v.SetText(s, look)
 	return v
 }
@@ -250,7 +310,7 @@ func (k *kit) prose(s string, look text.Run) *text.View {
 // listing is code that folds when it is long; p is the page it stands on.
 func (k *kit) listing(p *page, language, src string) fyne.CanvasObject {
 	v := text.NewView(k.words())
-	v.OnShortcut = func(s fyne.Shortcut) { k.d.Shortcut(s) }
+	v.OnShortcut, v.OnKey = func(s fyne.Shortcut) { k.d.Shortcut(s) }, k.key
 	if language == "json" {
 		src = code.Pretty(src)
 	}

@@ -3,9 +3,11 @@ package servers
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
+	"slices"
 	"strings"
 
 	// Kinds of pictures that a server may send.
@@ -73,6 +75,7 @@ func decodePicture(data []byte) (img image.Image, was image.Point, err error) {
 			err = errNoPicture
 		}
 	}()
+	data = essential(data)
 	c, _, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil || c.Width < 1 || c.Height < 1 || c.Width > mostPixels/c.Height {
 		return nil, was, errNoPicture
@@ -87,6 +90,29 @@ func decodePicture(data []byte) (img image.Image, was image.Point, err error) {
 		img = to
 	}
 	return img, was, nil
+}
+
+const pngSignature = "\x89PNG\r\n\x1a\n"
+
+// essential leaves out of a PNG the parts that are not needed to see it (ISO/IEC 15948, section 5.4): programs write
+// them with wrong checksums, and the whole picture would be refused for that.
+func essential(data []byte) []byte {
+	if !bytes.HasPrefix(data, []byte(pngSignature)) {
+		return data
+	}
+	const around = 12 // length, name and checksum of a part, in bytes
+	out := slices.Clone(data[:len(pngSignature)])
+	for rest := data[len(pngSignature):]; len(rest) >= around; {
+		n := int64(binary.BigEndian.Uint32(rest)) + around
+		if n > int64(len(rest)) {
+			return append(out, rest...) // cut off: the decoder says so
+		}
+		if name := rest[4:8]; name[0]&0x20 == 0 || string(name) == "tRNS" {
+			out = append(out, rest[:n]...)
+		}
+		rest = rest[n:]
+	}
+	return out
 }
 
 // pictureLayout keeps a picture's shape at the left, no wider than there is room and no higher than pictureHigh.

@@ -42,11 +42,11 @@ func newPromptsTab(s *Place) *promptsTab {
 			return container.New(lineLayout{}, widget.NewIcon(theme.IconIn("slash", theme.Dim)),
 				text.NewLabel(nameAndTitle(p.Name, p.Title), text.Run{Bold: true}, text.Cut), caption("", theme.Dim, text.Whole))
 		},
-	}, 30)
+	}, lineHeight)
 	t.list.Selectable, t.list.OpenOnTap = true, true
 	t.list.SelectedColor, t.list.HoverColor, t.list.Radius = theme.AccentTint, theme.Hover, step
 	t.list.OnOpened = t.open
-	t.all = halves(t.filter, t.list, t.page)
+	t.all = halves(t.filter, t.list, t.page, func() float32 { return float32(len(t.shown)) * lineHeight })
 	return t
 }
 
@@ -86,6 +86,7 @@ func (t *promptsTab) refresh() {
 	for i := range t.shown {
 		t.list.Changed(i)
 	}
+	t.all.Refresh()
 }
 
 func (t *promptsTab) open(i int) {

@@ -116,13 +116,15 @@ func newResourcesTab(s *Place) *resourcesTab {
 			return "r" + address(*r)
 		}
 		return "f" + t.nodes[i].folder
-	}}, 30)
+	}}, lineHeight)
 	t.list.Selectable, t.list.OpenOnTap = true, true
 	t.list.SelectedColor, t.list.HoverColor, t.list.Radius = theme.AccentTint, theme.Hover, step
 	t.list.OnOpened = t.open
-	t.all = halves(t.filter, t.list, t.page)
+	t.all = halves(t.filter, t.list, t.page, func() float32 { return float32(len(t.nodes)) * lineHeight })
 	return t
 }
+
+const lineHeight = 30
 
 // filterEntry is an input that tells of each change.
 func filterEntry(k *kit, changed func()) *form.Entry {
@@ -133,24 +135,25 @@ func filterEntry(k *kit, changed func()) *form.Entry {
 	return e
 }
 
-// halves is a filter over a list, and a page below both.
-func halves(filter, list fyne.CanvasObject, p *page) fyne.CanvasObject {
-	return container.New(halvesLayout{}, filter, list, newPaint(theme.Line, "", 0), p.Container)
+// halves is a filter over a list, and a page below both. The list gets the height that it wants, up to a part of what
+// there is.
+func halves(filter, list fyne.CanvasObject, p *page, wants func() float32) fyne.CanvasObject {
+	return container.New(halvesLayout{wants}, filter, list, newPaint(theme.Line, "", 0), p.Container)
 }
 
-type halvesLayout struct{}
+type halvesLayout struct{ wants func() float32 }
 
 // MinSize is Fyne's.
 func (halvesLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(200, 120) }
 
 // Layout is Fyne's.
-func (halvesLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+func (l halvesLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	const x = 5 * step
 	h := o[0].MinSize().Height
 	o[0].Move(fyne.NewPos(x, 0))
 	o[0].Resize(fyne.NewSize(max(size.Width-2*x, 0), h))
 	top := h + 2*step
-	mid := max((size.Height-top)*0.45, 0)
+	mid := min(max((size.Height-top)*0.45, 0), max(l.wants(), 60)+step)
 	o[1].Move(fyne.NewPos(x, top))
 	o[1].Resize(fyne.NewSize(max(size.Width-2*x, 0), mid))
 	o[2].Move(fyne.NewPos(x, top+mid))
@@ -189,6 +192,7 @@ func (t *resourcesTab) refresh() {
 	for i := range t.nodes {
 		t.list.Changed(i)
 	}
+	t.all.Refresh()
 }
 
 func (t *resourcesTab) row(i int) fyne.CanvasObject {

@@ -18,6 +18,7 @@ import (
 	"steward/ui/language"
 	"steward/ui/list"
 	"steward/ui/place"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -195,7 +196,8 @@ func (t *toolsTab) update(d app.ServerDetail) {
 		t.server, t.chosen, t.detail = d.Name, "", ""
 	}
 	t.tools = d.ServerTools
-	if t.wanted != "" && t.index(t.wanted) >= 0 {
+	named := t.wanted != "" && t.index(t.wanted) >= 0
+	if named {
 		t.chosen, t.wanted = t.wanted, ""
 	}
 	if t.index(t.chosen) < 0 {
@@ -209,6 +211,9 @@ func (t *toolsTab) update(d app.ServerDetail) {
 		t.list.Changed(i)
 	}
 	t.list.Select(t.index(t.chosen))
+	if named {
+		t.list.Reveal(t.index(t.chosen))
+	}
 	t.showChosen()
 	t.all.Refresh()
 }
@@ -240,7 +245,7 @@ func (t *toolsTab) showChosen() {
 	}
 	objects = append(objects, t.choices(tool)...)
 	for _, claim := range tool.Claims {
-		objects = append(objects, caption(claim, theme.Dim, text.Wrap))
+		objects = append(objects, caption(sentence.Worded(claim), theme.Dim, text.Wrap))
 	}
 	objects = append(objects, caption(lang.X("servers.schema", "Schema of the arguments, as the server gives it"), theme.Dim, text.Wrap), t.s.k.listing(t.page, "json", clean.Clean(string(tool.InputSchema))))
 	if len(tool.Output) > 0 {
@@ -327,6 +332,8 @@ func (t *toolsTab) nothing() string {
 	switch d := t.s.p.detail; {
 	case d.State == "ready":
 		return lang.X("servers.no_tools", "This server offers no tools.")
+	case d.State == "starting":
+		return lang.X("servers.is_starting", "It is starting. What it offers is known once it runs.")
 	case d.State == app.ServerDisabled:
 		return lang.X("servers.off_body", "This server is off. Switch it on to see what it offers.")
 	default:

@@ -20,7 +20,22 @@ import (
 	"steward/ui/theme"
 )
 
-func TestMain(m *testing.M) { os.Exit(placetest.Main(m)) }
+var weekly string // a server's program
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "settings-test-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		weekly, err = placetest.Program(dir, "steward/testdata/minimalserver")
+	}
+	if err != nil {
+		println(err.Error())
+		return 1
+	}
+	return placetest.Main(m)
+}
 
 // bench is the place over a real program.
 type bench struct {
@@ -78,6 +93,7 @@ func TestAnEndpointIsTestedAndStored(t *testing.T) {
 	if e.model.Text == "" || e.holder.Hidden {
 		t.Errorf("the models are not offered; %q is chosen", e.model.Text)
 	}
+	b.Picture("settings-tested")
 	e.choice.OnSelected(slices.Index(e.models, "large"))
 	test.Tap(e.save)
 	stored := func() *app.ModelEndpoint {

@@ -6,6 +6,7 @@ import (
 
 	"steward/app"
 	"steward/app/event"
+	"steward/app/secrets"
 	"steward/ui/place"
 )
 
@@ -22,6 +23,8 @@ type state struct {
 	language  string
 	theme     string
 	scale     string
+	enter     string
+	file      bool // the folder holds an encrypted secrets file
 }
 
 // presenter reads the state and carries out what the person asks for. It belongs to Fyne's goroutine.
@@ -45,6 +48,11 @@ func newPresenter(d place.Deps, changed func(), failed func(error)) *presenter {
 		}
 	})
 	return p
+}
+
+// closedFile says that secrets wait for the passphrase of the encrypted file.
+func (p *presenter) closedFile() bool {
+	return p.state.file && p.state.secrets.Kind == secrets.KindLocked
 }
 
 func (p *presenter) show() {
@@ -99,12 +107,13 @@ func readState(ctx context.Context, a *app.App) (s state, err error) {
 	if s.settings, err = a.Settings(ctx); err != nil {
 		return s, err
 	}
-	for key, into := range map[string]*string{place.PreferTheme: &s.theme, place.PreferLanguage: &s.language, place.PreferScale: &s.scale} {
+	for key, into := range map[string]*string{place.PreferTheme: &s.theme, place.PreferLanguage: &s.language, place.PreferScale: &s.scale, place.PreferEnter: &s.enter} {
 		if *into, err = a.Preference(ctx, key); err != nil {
 			return s, err
 		}
 	}
 	s.secrets = a.SecretState(ctx)
+	s.file = a.HasSecretsFile()
 	// A keyring that is locked or missing lists nothing; its state says so already.
 	if names, err := a.SecretNames(ctx); err == nil {
 		s.names = names

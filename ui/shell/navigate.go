@@ -15,11 +15,7 @@ func (s *Shell) open(name, argument string) {
 	if !ok || s.dispatcher.isClosed() {
 		return
 	}
-	p := s.places[name]
-	if p == nil {
-		p = m.make(s.deps())
-		s.places[name] = p
-	}
+	p := s.made(m)
 	before := s.places[s.current]
 	s.arguments[name] = argument
 	same := s.current == name
@@ -33,6 +29,23 @@ func (s *Shell) open(name, argument string) {
 		p.Shown()
 	}
 	s.moved()
+}
+
+// made is a place, which is made when it is first asked for.
+func (s *Shell) made(m maker) place.Place {
+	if s.places[m.name] == nil {
+		s.places[m.name] = m.make(s.deps())
+	}
+	return s.places[m.name]
+}
+
+// everyCommand lists the window's commands and those of every place, shown or not.
+func (s *Shell) everyCommand() []place.Command {
+	out := append([]place.Command(nil), s.commands.own...)
+	for _, m := range s.makers {
+		out = append(out, s.made(m).Commands()...)
+	}
+	return out
 }
 
 // showing takes note of what a place shows now.
@@ -155,7 +168,7 @@ func alwaysRuns(id string) bool { return id == "shell.stop_all" || id == "shell.
 func (s *Shell) commandKeys(id string) string {
 	for _, c := range s.commands.own {
 		if c.ID == id && c.Shortcut != nil {
-			return keysText(c.Shortcut)
+			return place.KeysText(c.Shortcut)
 		}
 	}
 	return ""

@@ -179,7 +179,7 @@ func (a *album) questions() {
 	a.try(report)
 	a.take("approval")
 	a.try(trip)
-	a.key("ctrl+j")
+	a.tap(100, 673)
 	a.take("waiting")
 	a.answer("ctrl+Return")
 	a.answer("ctrl+Return")
@@ -243,7 +243,7 @@ func (a *album) places() {
 
 func (a *album) settings() {
 	a.key("ctrl+comma")
-	for i, section := range []string{"models", "permissions", "limits", "appearance", "secrets", "shortcuts", "data", "about"} {
+	for i, section := range []string{"models", "permissions", "limits", "privacy", "appearance", "secrets", "shortcuts", "data", "about"} {
 		if i > 0 {
 			a.tap(322, 95+34*i)
 		}
@@ -385,6 +385,14 @@ func distance(a, b int) int {
 func (a *album) tap(x, y int) {
 	a.t.Helper()
 	before := a.grab()
+	a.click(x, y)
+	if a.still().changed(before) == 0 {
+		a.t.Errorf("%s: nothing came of the click at %d, %d", a.name, x, y)
+	}
+}
+
+func (a *album) click(x, y int) {
+	a.t.Helper()
 	a.point(x, y)
 	time.Sleep(150 * time.Millisecond) // the toolkit takes a click where it last saw the pointer
 	if _, err := a.tool("xdotool", "click", "1"); err != nil {
@@ -392,9 +400,6 @@ func (a *album) tap(x, y int) {
 	}
 	time.Sleep(150 * time.Millisecond)
 	a.away()
-	if a.still().changed(before) == 0 {
-		a.t.Errorf("%s: nothing came of the click at %d, %d", a.name, x, y)
-	}
 }
 
 // away puts the pointer where nothing lights up under it.
@@ -437,7 +442,8 @@ func (a *album) try(which int) {
 // chat opens one by its number in the side bar, which begins with the newest.
 func (a *album) chat(n int) {
 	a.t.Helper()
-	a.tap(120, 149+33*n)
+	a.click(120, 149+33*n) // it may be shown already
+	a.still()
 }
 
 // answer goes to what has waited longest and presses a key there.

@@ -203,7 +203,7 @@ func (s *Shell) store(ctx context.Context, choices map[string]string) error {
 func (s *Shell) deps() place.Deps {
 	return place.Deps{
 		App: s.app, Do: s.dispatcher.Do, Go: s.runner.Go, Layer: s.layer, Open: s.open, Showing: s.showing,
-		Shortcut: s.shortcut, SetTheme: s.setTheme, SetLanguage: s.setLanguage,
+		Shortcut: s.shortcut, Commands: s.everyCommand, SetTheme: s.setTheme, SetLanguage: s.setLanguage,
 		Window: func() fyne.Window { return s.window },
 	}
 }

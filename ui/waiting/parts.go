@@ -2,12 +2,15 @@ package waiting
 
 import (
 	"errors"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/widget"
 
+	"steward/app/consent"
 	"steward/ui/form"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -33,7 +36,7 @@ func (c *Card) quote(s string) fyne.CanvasObject {
 		return c.pane(s)
 	}
 	v := c.view()
-	v.SetText("“"+s+"”", text.Run{Color: theme.Dim})
+	v.SetBlocks([]*text.Block{{Runs: []text.Run{{Text: "“" + s + "”", Color: theme.Dim}}, Size: theme.CaptionSize}})
 	return v
 }
 
@@ -76,13 +79,56 @@ func (c *Card) paneOf(s string) *text.Pane {
 	return p
 }
 
-// claims are what a server says of itself, each worded as a claim.
-func (c *Card) claims(claims []string) fyne.CanvasObject {
-	out := newColumn(theme.Step/2, c.caption(lang.X("approval.server_says", "server says:"), theme.Dim))
-	for _, s := range claims {
-		out.objects = append(out.objects, c.caption("• "+worded(s), theme.Dim))
+// shortText is how wide a description may be to share its line with the claims.
+const shortText = 380
+
+// about is what a server says of its tool: the description as a quotation, and its claims, each in a frame and all of
+// them worded as the server's.
+func (c *Card) about(p consent.Presentation) []fyne.CanvasObject {
+	var pills []fyne.CanvasObject
+	if len(p.Claims) > 0 {
+		pills = append(pills, c.whole(lang.X("approval.server_says", "server says:")))
 	}
-	return out
+	for _, s := range p.Claims {
+		pills = append(pills, newPill(claimed(s)))
+	}
+	if p.Description == "" {
+		if len(pills) == 0 {
+			return nil
+		}
+		return []fyne.CanvasObject{newFlow(1.5*theme.Step, pills, nil)}
+	}
+	quote := c.quote(p.Description)
+	if len(pills) == 0 {
+		return []fyne.CanvasObject{quote}
+	}
+	if len(p.Description) < shortText/2 && !strings.Contains(p.Description, "\n") {
+		if width := c.whole("“"+p.Description+"”").MinSize().Width + theme.Step; width < shortText {
+			return []fyne.CanvasObject{newFlow(1.5*theme.Step, append([]fyne.CanvasObject{newSized(width, quote)}, pills...), nil)}
+		}
+	}
+	return []fyne.CanvasObject{quote, newFlow(1.5*theme.Step, pills, nil)}
+}
+
+// claimed is a claim of the server in two words.
+func claimed(claim string) string {
+	switch claim {
+	case "The server claims that it changes nothing; nobody has checked that.":
+		return lang.X("approval.claim_reads", "changes nothing")
+	case "The server claims that it changes something; nobody has checked that.":
+		return lang.X("approval.claim_changes", "changes things")
+	case "The server claims that it may delete or overwrite; nobody has checked that.":
+		return lang.X("approval.claim_destroys", "may delete or overwrite")
+	case "The server claims that it only adds and never deletes or overwrites; nobody has checked that.":
+		return lang.X("approval.claim_adds", "only adds")
+	case "The server claims that it has no further effect when repeated; nobody has checked that.":
+		return lang.X("approval.claim_repeats", "may be repeated")
+	case "The server claims that it reaches systems outside of it, such as the internet; nobody has checked that.":
+		return lang.X("approval.claim_open", "open world")
+	case "The server claims that it reaches nothing outside of it; nobody has checked that.":
+		return lang.X("approval.claim_closed", "closed world")
+	}
+	return sentence.Worded(claim)
 }
 
 // warnings are in amber, with a mark.
@@ -92,7 +138,7 @@ func (c *Card) warnings(list []string) fyne.CanvasObject {
 	}
 	var rows []fyne.CanvasObject
 	for _, s := range list {
-		s = worded(s)
+		s = sentence.Worded(s)
 		v := c.view()
 		v.SetRuns(append([]text.Run{{Text: "◆ ", Color: theme.Waiting}}, marked(s, text.Run{Color: theme.Waiting})...)...)
 		rows = append(rows, v)

@@ -87,6 +87,7 @@ type Bench struct {
 // servers that need no review.
 func New(t testing.TB, o Options) *Bench {
 	t.Helper()
+	t.Setenv("LC_ALL", "en_US.UTF-8") // what the machine speaks is no part of a test
 	fa := test.NewTempApp(t)
 	if o.Variant == "" {
 		o.Variant = theme.AlwaysLight
