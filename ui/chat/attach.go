@@ -23,7 +23,8 @@ func (p *Place) attachMenu(at fyne.CanvasObject) {
 		{Label: lang.X("chat.share_folder", "Share a folder with the servers"), Icon: "folder", Do: p.shareFolder},
 		{Label: lang.X("chat.prompts", "Prompts"), Icon: "slash", Shortcut: "/", Do: func() { p.composer.insert("/") }},
 		{Label: lang.X("chat.resources", "Resources"), Icon: "at", Shortcut: "@", Do: func() { p.composer.insert("@") }},
-	}, pos.AddXY(0, -160))
+		{Label: lang.X("chat.own_prompts", "Your prompts"), Icon: "settings", Do: p.promptSettings},
+	}, pos.AddXY(0, -196))
 }
 
 func (p *Place) attachFile() {

@@ -247,6 +247,7 @@ func (p *Place) Commands() []place.Command {
 		{ID: "chat.model", TitleKey: "chat.choose_model", Do: func() { p.modelMenu() }},
 		{ID: "chat.attach", TitleKey: "chat.attach", Do: p.attachFile},
 		{ID: "chat.folder", TitleKey: "chat.share_folder", Do: p.shareFolder},
+		{ID: "chat.prompts", TitleKey: "chat.own_prompts", Do: p.promptSettings},
 		{ID: "chat.end", TitleKey: "chat.to_end", Do: func() { p.list.SetFollow(true); p.list.ScrollToEnd() }},
 	}
 }

@@ -66,6 +66,15 @@ func (p *Place) textView(v *text.View) {
 	v.OnRune = p.composer.typeInto
 }
 
+// messageView is a text of a message, which has the message's menu.
+func (p *Place) messageView(v *text.View, id func() string) {
+	p.textView(v)
+	v.OnMenu = func(at fyne.Position, link string) bool {
+		p.messageMenu(id(), v, link, at)
+		return true
+	}
+}
+
 // userRow is what the person said: a bubble at the right side.
 type userRow struct {
 	widget.BaseWidget
@@ -78,12 +87,14 @@ type userRow struct {
 	ground   *canvas.Rectangle
 	actions  *fyne.Container
 	versions *versions
+	lit      bool // the keyboard is here
 }
 
 func newUserRow(p *Place, r row) *userRow {
 	u := &userRow{p: p, ground: canvas.NewRectangle(color.Transparent), body: text.NewView(words())}
 	u.ground.CornerRadius = 10
-	p.textView(u.body)
+	p.messageView(u.body, func() string { return u.id })
+	u.body.OnFocus = func(on bool) { u.lit = on; u.Refresh() }
 	u.chips = newFlow(theme.Step)
 	u.chips.right = true
 	edit := newChip(quiet, "edit", "", func() { p.editMessage(u.id) })
@@ -182,6 +193,10 @@ func (r *userRenderer) Layout(s fyne.Size) {
 		return
 	}
 	u.ground.FillColor = theme.Color(theme.AccentTint)
+	u.ground.StrokeWidth = 0
+	if u.lit {
+		u.ground.StrokeColor, u.ground.StrokeWidth = theme.Color(theme.Accent), 1.5
+	}
 	w, h := u.bubble(s.Width)
 	x, y := s.Width-w, float32(0)
 	if len(u.chips.objects) > 0 {
@@ -218,8 +233,16 @@ func newAnswerRow(p *Place, r row) *answerRow {
 		OnBeyond: func(e *fyne.ScrollEvent) { p.list.Scrolled(e) },
 		OnHeight: func() { p.rowResized(me) },
 	})
-	p.textView(&a.body.View)
+	p.messageView(&a.body.View, func() string { return a.id })
+	a.body.View.OnFocus = func(on bool) {
+		a.edge = ""
+		if on {
+			a.edge = theme.Accent
+		}
+		a.column.Refresh()
+	}
 	a.column = newColumn(0, pad{bottom: rowGap}, a.body)
+	a.hang = 3 * theme.Step
 	me = a.column
 	p.objects[me] = r.key
 	a.show(r)
@@ -292,8 +315,10 @@ func newEndingRow(p *Place, r row) *endingRow {
 	p.textView(e.sentence)
 	retry := newChip(outlined, "retry", lang.X("common.retry", "Try again"), p.regenerate)
 	retry.small = true
+	copied := newChip(quiet, "copy", lang.X("common.copy", "Copy"), func() { p.copyText(e.sentence.Plain()) })
+	retry.onShort, copied.onShort = p.d.Shortcut, p.d.Shortcut
 	card := newColumn(2*theme.Step, pad{2.5 * theme.Step, 3 * theme.Step, 2.5 * theme.Step, 4 * theme.Step},
-		newBeside(e.mark, e.sentence), newLine(0, []fyne.CanvasObject{retry}, nil))
+		newBeside(e.mark, e.sentence), newLine(2*theme.Step, []fyne.CanvasObject{retry, copied}, nil))
 	card.ground, card.edge = theme.RefusalTint, theme.Refusal
 	if r.message.State == stateStopped {
 		card.ground, card.edge = theme.CodeGround, theme.Line

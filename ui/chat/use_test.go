@@ -25,6 +25,9 @@ func TestPromptAndResourceAreSeenBeforeTheyAreAttached(t *testing.T) {
 	b := newBench(t, "light", "en")
 	b.ready()
 	b.composer.insert("/")
+	if !b.composer.key(&fyne.KeyEvent{Name: fyne.KeyReturn}) {
+		t.Error("Enter sent the sign instead of waiting for what can be chosen")
+	}
 	b.until("prompts are suggested", func() bool { return len(b.composer.popup.shown) > 0 })
 	for _, r := range "weekly" {
 		b.composer.entry.TypedRune(r)

@@ -181,15 +181,27 @@ func (f *Form) FocusField(name string) bool {
 	if r == nil || r.target() == nil {
 		return false
 	}
-	c := fyne.CurrentApp().Driver().CanvasForObject(r.target().(fyne.CanvasObject))
-	if c == nil {
-		c = fyne.CurrentApp().Driver().CanvasForObject(f)
-	}
+	c := canvasOf(r.target().(fyne.CanvasObject), f)
 	if c == nil {
 		return false
 	}
 	c.Focus(r.target())
-	return true
+	return c.Focused() == r.target()
+}
+
+// canvasOf is where one of some objects is shown. The toolkit knows that only of what it has drawn: a form that was just
+// put into the only window is in that.
+func canvasOf(objects ...fyne.CanvasObject) fyne.Canvas {
+	driver := fyne.CurrentApp().Driver()
+	for _, o := range objects {
+		if c := driver.CanvasForObject(o); c != nil {
+			return c
+		}
+	}
+	if windows := driver.AllWindows(); len(windows) == 1 {
+		return windows[0].Canvas()
+	}
+	return nil
 }
 
 func (f *Form) changed() {

@@ -16,8 +16,9 @@ type optionGroup struct {
 }
 
 var (
-	_ fyne.Focusable = (*optionGroup)(nil)
-	_ fyne.Tappable  = (*optionGroup)(nil)
+	_ fyne.Focusable    = (*optionGroup)(nil)
+	_ fyne.Shortcutable = (*optionGroup)(nil)
+	_ fyne.Tappable     = (*optionGroup)(nil)
 )
 
 func newOptionGroup(o *options) *optionGroup {
@@ -47,6 +48,16 @@ func (g *optionGroup) Tapped(event *fyne.PointEvent) {
 			g.toggle(i)
 			return
 		}
+	}
+}
+
+// TypedShortcut hands on every shortcut: Fyne would look for it in the canvas alone, and a form's surroundings have some.
+func (g *optionGroup) TypedShortcut(shortcut fyne.Shortcut) {
+	if g.onShortcut(shortcut) {
+		return
+	}
+	if c, ok := fyne.CurrentApp().Driver().CanvasForObject(g).(fyne.Shortcutable); ok {
+		c.TypedShortcut(shortcut)
 	}
 }
 

@@ -135,8 +135,8 @@ func (r *row) newEntry() *Entry {
 	case field.Kind == DateTime:
 		e.PlaceHolder = lang.X("form.datetime_shape", "YYYY-MM-DD HH:MM")
 	}
-	if field.Kind == Date {
-		e.OnKey = func(event *fyne.KeyEvent) bool { return stepDay(e, event.Name) }
+	e.OnKey = func(event *fyne.KeyEvent) bool {
+		return r.key(event) || field.Kind == Date && stepDay(e, event.Name)
 	}
 	return e
 }

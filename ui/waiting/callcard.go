@@ -147,6 +147,7 @@ func (b *callBody) buildAnswers() {
 			b.scopes.Hide()
 		} else {
 			b.scopes.Show()
+			defer c.d.focus(b.least()) // the keyboard goes on where the eyes do
 		}
 		c.changed()
 	})
@@ -173,6 +174,14 @@ func (b *callBody) buildAnswers() {
 	}
 	b.why = c.caption("", theme.Waiting)
 	b.why.Hide()
+}
+
+// least is the answer of the narrowest scope that lets more happen than this call.
+func (b *callBody) least() *button {
+	if b.c.item.Conversation == "" {
+		return b.all
+	}
+	return b.in
 }
 
 // leading keeps a button at its own width.
