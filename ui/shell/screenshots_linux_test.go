@@ -280,7 +280,7 @@ func (a *album) settings() {
 
 // connect is the way to a model: a list of where it may run, and then what is asked.
 func (a *album) connect() {
-	a.tap(530, 362)
+	a.tap(530, 351)
 	a.key("Down", "Down", "Down", "Down", "Down", "Down", "Down", "Down", "Down", "Return")
 	a.take("connect")
 	a.key("Escape")
