@@ -8,7 +8,9 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 # Without this tag the toolkit looks up the goroutine of every redraw. "go build ." works too, and then complains of
 # calls from the wrong one, which a test looks for.
-TAGS     = migrated_fynedo
+# The other one keeps the text cursor from fading in and out, for which the toolkit draws the whole window sixty times
+# a second: a tenth of a processor core on a machine without a graphics card, as long as somebody might type.
+TAGS     = migrated_fynedo,no_animations
 NPM_DIR  = testdata/npm
 NPM_MARK = $(NPM_DIR)/node_modules/.installed-from-lock
 
@@ -16,7 +18,7 @@ NPM_MARK = $(NPM_DIR)/node_modules/.installed-from-lock
 # are added one by one.
 PACKAGES = ./... $(addprefix ./,$(sort $(dir $(wildcard testdata/*/*.go testdata/*/*/*.go))))
 
-.PHONY: run build test bench need-run need-test servers packages clean
+.PHONY: run build test bench screenshots need-run need-test servers packages clean
 
 # Opens the window; without a display one question is asked in the terminal instead.
 run: need-run build
@@ -31,6 +33,10 @@ test: need-test servers
 # Figures are printed beside a baseline measured in the same run; nothing fails by the clock.
 bench: need-run
 	$(GO) test -tags $(TAGS) -run '^$$' -bench . -benchtime 1s $(PACKAGES)
+
+# Makes the pictures of docs/ anew: every screen of the real window, in both themes and both languages.
+screenshots: need-test
+	STEWARD_SCREENSHOTS=$(CURDIR)/docs/screenshots $(GO) test -tags $(TAGS) -count=1 -timeout 30m -run '^TestScreenshots$$' ./ui/shell
 
 need-run:
 	@.ci/need run

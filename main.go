@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 
 	"steward/app"
 	llmdemo "steward/llm/demo"
@@ -22,6 +23,10 @@ var version = "0.1.0-dev"
 
 // demoPrompt is what the terminal asks where there is no display to open the window on.
 const demoPrompt = "Check the weekly report for 2025-03-17"
+
+// commandGC is the garbage collector's percentage for a command in the terminal: its memory is small, and most of it
+// was there before it began, so collecting more often costs nothing that can be measured, and a tenth of the peak.
+const commandGC = 40
 
 func main() {
 	environment.Restore()
@@ -55,6 +60,7 @@ func run(args []string, s headless.Streams) int {
 		fmt.Fprintf(s.Err, "steward: %v; one question is asked here instead.\n", err)
 		args = append([]string{"ask"}, append(args, demoPrompt)...)
 	}
+	debug.SetGCPercent(commandGC)
 	runtime.UnlockOSThread() // the toolkit ties the first goroutine to the main thread, which only the window needs
 	return headless.Run(context.Background(), args, s, program)
 }

@@ -48,6 +48,7 @@ type App struct {
 	workDir string
 
 	desk     desk
+	sampling samplingChoices
 	recovery journal.Recovery
 	board    board
 
@@ -118,6 +119,9 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	if err := a.openDesk(ctx); err != nil {
 		return err
 	}
+	if err := a.openSampling(ctx); err != nil {
+		return err
+	}
 	redact := a.secrets.Redactor()
 	policy := a.o.Policy
 	if policy.Expiry == 0 {
@@ -134,8 +138,11 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 		Sampling: sampling,
 		Sample:   a.sample(),
 		Known:    redact,
-		Model:    a.modelName,
-		OpenURL:  opener.Open,
+		Target:   a.target,
+		MapHint:  a.MapHint,
+		Limits:   a.SamplingLimits, SetLimits: a.SetSamplingLimits,
+		Twice:   a.ToolTwice,
+		OpenURL: opener.Open,
 	})
 	if err := a.makeWorkDir(); err != nil {
 		return err
@@ -147,7 +154,7 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	})
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a.servers = &servers{
-		list: list, host: a.host, journal: a.journal, tell: a.board.publish, expand: a.secrets.Expand, learn: redact.Learn, roots: roots,
+		list: list, host: a.host, journal: a.journal, tell: a.board.publish, changed: func(server string) { a.bus.Publish(event.ServersChanged{Server: server}) }, expand: a.secrets.Expand, learn: redact.Learn, roots: roots,
 		limits: a.limits(), sampling: sampling, env: os.LookupEnv,
 		ctx: run, stop: stop, entries: map[string]*serverEntry{}, slow: map[string]bool{}, told: map[string]string{},
 		reviewed: func(ctx context.Context, c config.Server) (reviewState, error) {

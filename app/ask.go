@@ -46,15 +46,6 @@ func (a *App) modelFor(ctx context.Context, conversation string) (*llm.Client, s
 	return a.model.get(ctx, a.chat(ctx, conversation))
 }
 
-// modelName is the model of a conversation; empty where there is none.
-func (a *App) modelName(ctx context.Context, conversation string) string {
-	_, name, err := a.modelFor(ctx, conversation)
-	if err != nil {
-		return "" // whoever asks it then hears why
-	}
-	return name
-}
-
 // connections are what a turn may use now. The first request of a run waits for servers
 // that are still starting; later ones take what has joined.
 func (a *App) connections(ctx context.Context, conversation string) ([]*mcphost.Connection, error) {
@@ -101,14 +92,4 @@ func (a *App) tellUnreviewed(ctx context.Context, conn *mcphost.Connection) {
 		message = fmt.Sprintf("The model sees nothing of the server %s, because it was never reviewed as it is now. ", conn.Server())
 	}
 	a.bus.Publish(event.Notice{Kind: "server_unreviewed", Server: conn.Server(), Message: message + fmt.Sprintf("Read what it offers with: steward servers review %s; then: steward servers trust %s", conn.Server(), conn.Server())})
-}
-
-// sample asks the model for a server. A server gets no secret that the model repeats.
-func (a *App) sample() func(context.Context, string, mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
-	ask := chat.NewSampler(a.modelFor)
-	return func(ctx context.Context, conversation string, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
-		answer, err := ask(ctx, conversation, r)
-		answer.Text = a.secrets.Redactor().Known(answer.Text)
-		return answer, err
-	}
 }

@@ -49,7 +49,7 @@ type toolChoices struct {
 func (a *App) openDesk(ctx context.Context) error {
 	a.desk.chats, a.desk.bin = map[string]ConversationSettings{}, map[string]*time.Timer{}
 	a.desk.facts.known = map[string]serverKnown{}
-	a.desk.facts.asking = map[string]bool{}
+	a.desk.facts.asking = map[string]*asking{}
 	raw, err := a.db.Setting(ctx, toolsKey)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil
@@ -72,6 +72,9 @@ func (a *App) closeDesk(ctx context.Context) error {
 		t.Stop()
 	}
 	a.desk.mu.Unlock()
+	if a.servers != nil {
+		a.servers.stop() // what is being asked of a server that does not answer would be waited for
+	}
 	a.desk.work.Wait()
 	if a.db == nil {
 		return nil

@@ -23,7 +23,8 @@ const (
 
 // Messages gives the last limit messages of the branch that is shown which come before
 // the Seq before (0: the newest), in order. Limit 0 is 50. What was told as stored before
-// the call is among them.
+// the call is among them, and so is an answer that comes at the moment, with all of it that
+// was told; its Seq is 0 as long as nothing of it is stored.
 func (a *App) Messages(ctx context.Context, conversation string, before int64, limit int) ([]ChatMessage, error) {
 	c, err := a.stored(ctx, conversation)
 	if err != nil {
@@ -48,7 +49,24 @@ func (a *App) Messages(ctx context.Context, conversation string, before int64, l
 			n++
 		}
 	}
-	return a.shownMessages(ctx, tree, path[first:])
+	out, err := a.shownMessages(ctx, tree, path[first:])
+	if err != nil || before > 0 {
+		return out, err
+	}
+	return a.withLive(conversation, path, out), nil
+}
+
+// withLive puts the answer that comes at the moment where it belongs: at the end of the branch
+// that is shown, unless it is there already.
+func (a *App) withLive(conversation string, path []storage.Message, out []ChatMessage) []ChatMessage {
+	m, ok := a.engine.Live(conversation)
+	if !ok || slices.ContainsFunc(path, func(p storage.Message) bool { return p.ID == m.ID }) {
+		return out
+	}
+	if n := len(path); n == 0 || path[n-1].ID != m.Parent {
+		return out // it comes in another branch
+	}
+	return append(out, a.shownMessage(m, nil, []string{m.ID}))
 }
 
 // tree reads how the messages of a conversation hang together, with what has been told as
@@ -78,6 +96,9 @@ func (a *App) Message(ctx context.Context, conversation, id string) (ChatMessage
 				return list[0], nil
 			}
 		}
+	}
+	if m, ok := a.engine.Live(conversation); ok && m.ID == id {
+		return a.shownMessage(m, nil, []string{id}), nil
 	}
 	return ChatMessage{}, noMessage(id)
 }
@@ -135,6 +156,9 @@ func (a *App) shownMessage(m storage.Message, behind []storage.Message, versions
 		return out
 	}
 	out.Text, out.Reasoning = clean.Clean(m.Text), clean.Clean(m.Reasoning)
+	if live, ok := a.engine.Live(m.Conversation); ok && live.ID == m.ID && m.State == storage.StateStreaming {
+		out.Text, out.Reasoning = live.Text, live.Reasoning // what is stored lags behind
+	}
 	working := a.engine.Running(m.Conversation) != nil
 	for _, c := range chat.Calls(m, behind) {
 		out.Calls = append(out.Calls, a.callState(c, working))

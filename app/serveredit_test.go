@@ -67,10 +67,14 @@ func TestTheLifeOfAServer(t *testing.T) {
 	item := r.waiting()
 	changed := entryOf(t, "s", "scripted", "--only", "echo")
 	check(t, r.app.EditServer(ctx, "s", changed))
-	if err := r.app.Waiting().Answer(item.ID, item.Hash, consent.Answer{Action: consent.Allow}); !errors.Is(err, consent.ErrGone) {
-		t.Errorf("what belongs to the old settings was allowed: %v", err)
+	// It is refused because it was withdrawn, or a moment earlier because its server does not run any more.
+	if err := r.app.Waiting().Answer(item.ID, item.Hash, consent.Answer{Action: consent.Allow}); err == nil {
+		t.Error("what belongs to the old settings was allowed")
 	}
 	r.done(turn)
+	if err := r.app.Waiting().Answer(item.ID, item.Hash, consent.Answer{Action: consent.Allow}); !errors.Is(err, consent.ErrGone) {
+		t.Errorf("after the change the call still waits: %v", err)
+	}
 	if s := r.server("s"); s.State != ServerUnreviewed {
 		t.Errorf("changed it is %s", s.State)
 	}
@@ -311,4 +315,29 @@ func keyOf(err error) string {
 		return ""
 	}
 	return Explain(err).Key
+}
+
+// What a person wants out of the file goes to the secrets, whatever it looks like; what
+// looks like a secret is said before it is moved.
+func TestAPersonChoosesWhatIsKeptSecret(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r := newRig(t, nil)
+	e := ServerEntry{Name: "s", Command: "prog", Env: map[string]string{"REGION": "north", "MODE": "fast", "HOME_DIR": "${HOME}", "API_KEY": "ghp_0123456789abcdefghijABCDEFGHIJ012345"}}
+	shown, names := HideSecrets(e)
+	if !slices.Equal(names, []string{"s.API_KEY"}) || shown.Env["API_KEY"] != "${secret:s.API_KEY}" || e.Env["API_KEY"][:3] != "ghp" {
+		t.Errorf("%v are said to be moved, %v is shown", names, shown.Env)
+	}
+	kept := must(t, func() (ServerEntry, error) {
+		return r.app.KeepInSecrets(ctx, e, []string{"REGION", "HOME_DIR", "NONE"})
+	})
+	if kept.Env["REGION"] != "${secret:s.REGION}" || kept.Env["MODE"] != "fast" || kept.Env["HOME_DIR"] != "${HOME}" || e.Env["REGION"] != "north" {
+		t.Errorf("kept %v of %v", kept.Env, e.Env)
+	}
+	if v := must(t, func() (string, error) { return r.app.secrets.Expand(ctx, "${secret:s.REGION}") }); v != "north" {
+		t.Errorf("it is kept as %q", v)
+	}
+	if _, err := r.app.KeepInSecrets(ctx, ServerEntry{Name: "x", Env: map[string]string{"A": "v"}}, []string{"A"}); Explain(err).Key != "server_entry" {
+		t.Errorf("a secret of an entry that cannot be used was kept: %v", err)
+	}
 }

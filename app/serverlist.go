@@ -29,6 +29,7 @@ type ServerStatus struct {
 	Pending                              int // definitions that wait for a review
 	Error                                string
 	Hint                                 string // what to do about Error, or empty
+	Output                               string // the last it wrote on standard error, where its start failed
 	Since                                time.Time
 	Latency                              time.Duration // of the last ping; 0 unknown
 	Enabled                              bool
@@ -36,6 +37,7 @@ type ServerStatus struct {
 	Editable                             bool // it stands in the data folder's own list
 	BuiltIn                              bool // the demo server
 	Sampling                             bool // it may ask for the model
+	Roots                                int  // folders that its entry shares with it
 	Problems                             []string
 }
 
@@ -57,6 +59,7 @@ type ServerDetail struct {
 
 // ServerOffers are what else a server offers.
 type ServerOffers struct {
+	Known        bool // false: the server has not answered yet; a ServersChanged event tells when it has
 	PromptList   []Prompt
 	ResourceList []Resource
 	TemplateList []Resource

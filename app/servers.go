@@ -91,6 +91,7 @@ type servers struct {
 	host    *mcphost.Host
 	journal *journal.Journal
 	tell    func(event.Event)
+	changed func(server string)
 	expand  func(ctx context.Context, text string) (string, error) // ${secret:NAME}
 	learn   func(label, value string)
 	// reviewed says of the folder's own servers whether this one may start by itself:
@@ -209,7 +210,12 @@ func named(names []string, name string) bool {
 
 func (s *servers) connect(e *serverEntry) {
 	defer s.wg.Done()
-	defer close(e.done)
+	defer func() {
+		close(e.done)
+		if s.ctx.Err() == nil {
+			s.changed(e.config.Name) // who was told of its state could not use it before now
+		}
+	}()
 	cfg, err := s.resolve(e.config)
 	cfg.Roots = unique(slices.Concat(cfg.Roots, e.roots))
 	s.mu.Lock()

@@ -17,6 +17,7 @@ import (
 // found out meanwhile and told as a ServersChanged event.
 func (a *App) Servers(ctx context.Context) ([]ServerStatus, error) {
 	a.board.release()
+	a.watched()
 	list := a.servers.now()
 	out := []ServerStatus{}
 	for _, c := range list.servers {
@@ -44,7 +45,8 @@ func problemsOf(list serverList, name string) []string {
 	var out []string
 	for _, p := range list.problems {
 		if p.Server == name {
-			out = append(out, clean.Clean(strings.TrimSpace(p.Message+" "+p.Hint)))
+			p.Server = "" // it is said already
+			out = append(out, clean.Clean(p.String()))
 		}
 	}
 	return out
@@ -53,7 +55,7 @@ func problemsOf(list serverList, name string) []string {
 // status puts together what is known of one server without asking it.
 func (a *App) status(ctx context.Context, list serverList, c config.Server) (ServerStatus, error) {
 	s := ServerStatus{
-		Name: c.Name, Transport: c.Transport, Enabled: !c.Disabled, Sampling: c.Sampling, State: ServerIdle,
+		Name: c.Name, Transport: c.Transport, Roots: len(c.Roots), Enabled: !c.Disabled, Sampling: c.Sampling, State: ServerIdle,
 		Tools: -1, Prompts: -1, Resources: -1, Templates: -1,
 		Editable: list.source != sourceFile, BuiltIn: list.isBuiltIn(c), Problems: problemsOf(list, c.Name),
 	}
@@ -106,8 +108,17 @@ func (a *App) running(s *ServerStatus, e *serverEntry) {
 		return
 	}
 	if k, ok := a.facts(s.Name, conn); ok {
-		s.Prompts, s.Resources, s.Templates, s.Pending, s.Latency = k.prompts, k.resources, k.templates, k.pending, k.latency
+		s.know(k)
 	}
+}
+
+func (s *ServerStatus) know(k serverKnown) {
+	s.Prompts, s.Resources, s.Templates, s.Pending, s.Latency = k.prompts, k.resources, k.templates, k.pending, k.latency
+}
+
+func (d *ServerDetail) know(k serverKnown) {
+	d.ServerStatus.know(k)
+	d.ServerOffers = k.offers
 }
 
 func cmpOr(a, b string) string {
@@ -122,17 +133,41 @@ func (s *ServerStatus) fail(err error) {
 	s.State, s.Error = string(mcphost.StateFailed), clean.Clean(err.Error())
 	var start *mcphost.StartError
 	if errors.As(err, &start) {
-		s.Error, s.Hint = clean.Clean(start.Message), clean.Clean(start.Hint)
-		if start.Exited {
+		s.Error, s.Hint, s.Output = sentenceCase(clean.Clean(start.Message)), clean.Clean(start.Hint), clean.Clean(strings.TrimSpace(start.Stderr))
+		if start.Exited && !strings.Contains(start.Message, "status") {
 			s.Error += fmt.Sprintf(" It ended with status %d.", start.ExitCode)
 		}
 	}
 }
 
-// Server gives all about one server. What the server must be asked for is asked if it
-// runs, within ctx; what fails stands in OfferError. It is not started.
+// sentenceCase begins a sentence with a capital where it begins with an article; names stay as they are.
+func sentenceCase(s string) string {
+	for _, article := range []string{"the ", "a ", "an "} {
+		if strings.HasPrefix(s, article) {
+			return strings.ToUpper(s[:1]) + s[1:]
+		}
+	}
+	return s
+}
+
+// Server gives all about one server, which is not started. What a running server must be
+// asked for is asked once, and again when it says that it changed or with
+// [App.RefreshServer]. The first time that is waited for, within ctx and for at most two
+// seconds; see ServerOffers.Known. What fails stands in OfferError.
 func (a *App) Server(ctx context.Context, name string) (ServerDetail, error) {
+	return a.serverWith(ctx, name, a.factsWait)
+}
+
+// ServerNow is [App.Server] that never waits for the server.
+func (a *App) ServerNow(ctx context.Context, name string) (ServerDetail, error) {
+	return a.serverWith(ctx, name, func(_ context.Context, name string, conn *mcphost.Connection) (serverKnown, bool) {
+		return a.facts(name, conn)
+	})
+}
+
+func (a *App) serverWith(ctx context.Context, name string, facts func(context.Context, string, *mcphost.Connection) (serverKnown, bool)) (ServerDetail, error) {
 	a.board.release()
+	a.watched()
 	list := a.servers.now()
 	c, ok := config.Find(list.servers, name)
 	if !ok {
@@ -156,9 +191,8 @@ func (a *App) Server(ctx context.Context, name string) (ServerDetail, error) {
 	if d.ServerTools, err = a.serverTools(ctx, conn); err != nil {
 		return d, err
 	}
-	d.ServerOffers = a.offersOf(ctx, conn)
-	if d.OfferError == "" {
-		d.Prompts, d.Resources, d.Templates = len(d.PromptList), len(d.ResourceList), len(d.TemplateList)
+	if k, ok := facts(ctx, name, conn); ok {
+		d.know(k)
 	}
 	for _, p := range conn.Problems() {
 		d.Problems = append(d.Problems, a.line(p.Item+": "+p.Message))
@@ -188,34 +222,6 @@ func (a *App) doctorOf(list serverList, c config.Server, e *serverEntry) []Check
 		Check{checkProgram, true, found(c), ""}, Check{checkStart, true, "It started and answers.", ""},
 		Check{checkProtocol, true, fmt.Sprintf("It speaks protocol %s and calls itself %s %s.", a.line(e.conn.Protocol()), a.line(info.Name), a.line(info.Version)), ""},
 		a.toolsCheck(e.conn))
-}
-
-// offersOf asks a server for what it offers beside its tools.
-func (a *App) offersOf(ctx context.Context, conn *mcphost.Connection) ServerOffers {
-	o := ServerOffers{PromptList: []Prompt{}, ResourceList: []Resource{}, TemplateList: []Resource{}}
-	var failed []string
-	fail := func(what string, err error) {
-		if err != nil {
-			failed = append(failed, fmt.Sprintf("The %s cannot be listed: %s", what, a.line(err.Error())))
-		}
-	}
-	prompts, err := conn.Prompts(ctx)
-	fail("prompts", err)
-	for _, p := range prompts {
-		o.PromptList = append(o.PromptList, shownPrompt(conn.Server(), p))
-	}
-	resources, err := conn.Resources(ctx)
-	fail("resources", err)
-	for _, r := range resources {
-		o.ResourceList = append(o.ResourceList, shownResource(conn.Server(), r))
-	}
-	templates, err := conn.Templates(ctx)
-	fail("resource templates", err)
-	for _, t := range templates {
-		o.TemplateList = append(o.TemplateList, shownTemplate(conn.Server(), t))
-	}
-	o.OfferError = strings.Join(failed, "\n")
-	return o
 }
 
 // serverTools lists a server's tools with what the person has set for each.

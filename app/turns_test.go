@@ -282,3 +282,61 @@ func TestTitlesFromTheModel(t *testing.T) {
 		t.Errorf("the title is %q after %d requests", title(), n)
 	}
 }
+
+// Who opens a conversation while its answer comes gets all of it that was told, stored or not, and can put what comes
+// behind it; a conversation's other branches do not show it.
+func TestAnAnswerCanBeReadWhileItComes(t *testing.T) {
+	t.Parallel()
+	part := func(text string) scriptedmodel.Part {
+		return scriptedmodel.Part{Text: `data: {"id":"1","object":"chat.completion.chunk","model":"fake","choices":[{"index":0,"delta":{"content":"` + text + `"}}]}` + "\n\n"}
+	}
+	r := newRig(t, map[string]any{}, scriptedmodel.Step{
+		Header: map[string]string{"Content-Type": "text/event-stream"}, Parts: []scriptedmodel.Part{part("It is "), part("so. "), part("And")}, End: "hang",
+	})
+	turn := r.send(Draft{Text: "is it?"})
+	id := turn.Conversation()
+	var heard strings.Builder
+	var message string
+	r.until("text comes", func() bool {
+		heard.Reset()
+		r.heard(func(e event.Event) bool {
+			if x, ok := e.(event.Text); ok {
+				if x.At != heard.Len() {
+					t.Errorf("a piece says that %d bytes come before it, not %d", x.At, heard.Len())
+				}
+				heard.WriteString(x.Text)
+				message = x.Message
+			}
+			return false
+		})
+		return strings.HasSuffix(heard.String(), "And")
+	})
+	m := r.messages(id) // well before it is stored for the first time
+	if len(m) != 2 || m[1].State != "streaming" || m[1].Text != heard.String() || m[1].ID != message {
+		t.Errorf("read is %+v, heard %q", m, heard.String())
+	}
+	one := must(t, func() (ChatMessage, error) { return r.app.Message(context.Background(), id, message) })
+	if one.Text != heard.String() {
+		t.Errorf("read by its id it is %+v", one)
+	}
+	if older := must(t, func() ([]ChatMessage, error) { return r.app.Messages(context.Background(), id, 2, 0) }); len(older) > 1 {
+		t.Errorf("older messages are %+v", older)
+	}
+	r.app.Stop(id)
+	r.done(turn)
+	if m := r.messages(id); len(m) != 2 || m[1].State != "stopped" || m[1].Text != "It is so. And" {
+		t.Errorf("at the end it is %+v", m)
+	}
+}
+
+// A server that was told to be ready can be used by whoever hears of it.
+func TestAReadyServerIsThereWhenItIsTold(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, map[string]any{"s": self(t, "scripted", "--only", "echo")})
+	r.until("the server is told", func() bool {
+		return r.heard(func(e event.Event) bool { return e == event.ServersChanged{Server: "s"} })
+	})
+	if tools := must(t, func() ([]OfferedTool, error) { return r.app.ConversationTools(context.Background(), "") }); len(tools) == 0 {
+		t.Error("its tools are not there")
+	}
+}

@@ -6,7 +6,10 @@
 package assets
 
 import (
+	"archive/zip"
+	"bytes"
 	"embed"
+	"io/fs"
 	"path"
 	"strings"
 )
@@ -56,6 +59,19 @@ func AppIcon() []byte { return appIcon }
 
 //go:embed icons/*.svg icons/controls/*.svg
 var icons embed.FS
+
+//go:embed grammars/grammars.zip
+var grammars []byte
+
+// Grammars are the languages that code can be coloured in: one file for each, in the XML of the chroma library. grammars/make.go
+// makes them. The error is that of a damaged build.
+func Grammars() (fs.FS, error) { return zip.NewReader(bytes.NewReader(grammars), int64(len(grammars))) }
+
+//go:embed grammars/LICENSE
+var grammarLicense string
+
+// GrammarLicense is the text under which the grammars are passed on.
+func GrammarLicense() string { return grammarLicense }
 
 // Icon gives the drawing with this name as SVG: one colour, 24 units wide and high. ok is false where there is none.
 // The parts of check boxes and radio buttons are named "controls/box" and so on.

@@ -43,8 +43,13 @@ func (db *DB) MessageHit(ctx context.Context, conversation, search string) (Mess
 	if match == "" {
 		return Message{}, refuse(ErrNotFound, nil, "there is nothing to look for")
 	}
+	late, err := waiting(ctx, db.read, messageWords, search)
+	if err != nil {
+		return Message{}, explain("searching messages", db.path, err)
+	}
 	found, err := list(ctx, db, "searching messages", scanMessage, "SELECT "+messageColumns+` FROM message
-		WHERE conversation = ? AND seq IN (SELECT docid FROM message_search WHERE words MATCH ?) ORDER BY seq DESC LIMIT 1`, conversation, match)
+		WHERE conversation = ? AND (seq IN (SELECT docid FROM message_search WHERE words MATCH ?) OR seq IN (`+late+`))
+		ORDER BY seq DESC LIMIT 1`, conversation, match)
 	if err == nil && len(found) == 0 {
 		return Message{}, refuse(ErrNotFound, nil, "no message holds these words")
 	}
@@ -108,6 +113,7 @@ func (tx *Tx) ForgetConversation(id string) error {
 		arg any
 	}{
 		{"DELETE FROM message_search WHERE docid IN (SELECT seq FROM message WHERE conversation = ? AND state <> 'streaming')", id},
+		{"DELETE FROM unindexed WHERE kind = 1 AND docid IN (SELECT seq FROM message WHERE conversation = ?)", id},
 		{"DELETE FROM message WHERE conversation = ?", id},
 		{"DELETE FROM conversation_search WHERE docid = ?", n},
 		{"DELETE FROM conversation WHERE n = ?", n},

@@ -76,14 +76,14 @@ func (tx *Tx) PutMessage(m Message) error {
 	found := known && state != StateStreaming
 	if m.State == StateStreaming {
 		if found {
-			return tx.dropWords("message_search", seq)
+			return tx.dropWordsOf(messageWords, seq)
 		}
 		return nil
 	}
 	if found && text == m.Text {
 		return nil
 	}
-	return tx.putWords("message_search", seq, m.Text, found)
+	return tx.putWordsLater(messageWords, seq, m.Text, found)
 }
 
 // DeleteConversation erases a conversation and every text that belongs to it:
@@ -115,11 +115,13 @@ func (tx *Tx) DeleteConversation(id string) error {
 		arg any
 	}{
 		{"DELETE FROM message_search WHERE docid IN (SELECT seq FROM message WHERE conversation = ? AND state <> 'streaming')", id},
+		{"DELETE FROM unindexed WHERE kind = 1 AND docid IN (SELECT seq FROM message WHERE conversation = ?)", id},
 		{"DELETE FROM message WHERE conversation = ?", id},
 		{"DELETE FROM conversation_search WHERE docid = ?", n},
 		{"DELETE FROM conversation WHERE n = ?", n},
 		{"DELETE FROM grants WHERE conversation = ?", id},
 		{"DELETE FROM record_search WHERE docid IN (SELECT n FROM record WHERE conversation = ?)", id},
+		{"DELETE FROM unindexed WHERE kind = 2 AND docid IN (SELECT n FROM record WHERE conversation = ?)", id},
 		{`UPDATE body SET nonce = x'', bytes = x'', erased = 1 WHERE event IN
 			(SELECT e.seq FROM record r CROSS JOIN event e ON e.record = r.n WHERE r.conversation = ?)`, id},
 		{"UPDATE record SET arguments = '' WHERE conversation = ?", id},
@@ -186,14 +188,22 @@ func (db *DB) searchConversations(ctx context.Context, f ConversationFilter) ([]
 	if match == "" {
 		return nil, nil
 	}
+	late, err := waiting(ctx, db.read, messageWords, f.Search)
+	if err != nil {
+		return nil, explain(doing, db.path, err)
+	}
 	found := map[string]Conversation{}
-	for _, q := range []string{
-		`SELECT id FROM conversation WHERE n IN
-			(SELECT docid FROM conversation_search WHERE words MATCH ? ORDER BY docid DESC LIMIT ?)`,
-		`SELECT DISTINCT conversation FROM message WHERE seq IN
-			(SELECT docid FROM message_search WHERE words MATCH ? ORDER BY docid DESC LIMIT ?)`,
+	for _, q := range []struct {
+		sql  string
+		args []any
+	}{
+		{`SELECT id FROM conversation WHERE n IN
+			(SELECT docid FROM conversation_search WHERE words MATCH ? ORDER BY docid DESC LIMIT ?)`, []any{match, searchDepth}},
+		{`SELECT DISTINCT conversation FROM message WHERE seq IN
+			(SELECT docid FROM message_search WHERE words MATCH ? ORDER BY docid DESC LIMIT ?)`, []any{match, searchDepth}},
+		{"SELECT DISTINCT conversation FROM message WHERE seq IN (" + late + ")", nil},
 	} {
-		ids, err := db.texts(ctx, q, match, searchDepth)
+		ids, err := db.texts(ctx, q.sql, q.args...)
 		if err != nil {
 			return nil, explain(doing, db.path, err)
 		}

@@ -165,13 +165,13 @@ func TestMigration(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer closeTest(t, db)
-	if got := titles(t, db); got != "kept;" || db.SchemaVersion() != 2 {
+	if got := titles(t, db); got != "kept;" || db.SchemaVersion() != len(released)+1 {
 		t.Error(got, db.SchemaVersion())
 	}
 	if _, err := Open(ctx, Options{Dir: dir, ReadOnly: true}); !errors.Is(err, ErrNewer) {
 		t.Errorf("the older program opens it: %v", err)
 	}
-	backup := filepath.Join(dir, backupName(1))
+	backup := filepath.Join(dir, backupName(len(released)))
 	info, err := os.Stat(backup)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatal(info, err)
@@ -183,6 +183,20 @@ func TestMigration(t *testing.T) {
 	}
 	if got := titles(t, openTest(t, restored)); got != "kept;" {
 		t.Errorf("the backup holds %q", got)
+	}
+}
+
+// A file of each earlier version keeps its content, is searched, and takes more.
+func TestEveryStepKeepsWhatWasThere(t *testing.T) {
+	t.Parallel()
+	dir := oldFile(t)
+	alter(t, dir, "DROP TABLE unindexed", "PRAGMA user_version=1")
+	db := openTest(t, dir)
+	write(t, db, func(tx *Tx) error { return tx.PutMessage(message("m2", "c", "added")) })
+	for typed, want := range map[string]string{"kept": "m", "added": "m2"} {
+		if got := strings.TrimSpace(searchMessages(t, db, typed)); got != want {
+			t.Errorf("%q finds %q, want %q", typed, got, want)
+		}
 	}
 }
 

@@ -66,6 +66,9 @@ func (w *writer) deleteInSteps(conversation string) error {
 			if err := tx.do("making room", "DELETE FROM message_search WHERE docid IN ("+some+")", conversation); err != nil {
 				return err
 			}
+			if err := tx.do("making room", "DELETE FROM unindexed WHERE kind = 1 AND docid IN ("+some+")", conversation); err != nil {
+				return err
+			}
 			gone, err := tx.exec("making room", "DELETE FROM message WHERE seq IN ("+some+")", conversation)
 			if err == nil {
 				left, err = gone.RowsAffected()
@@ -110,7 +113,11 @@ func (w *writer) transaction(batch []*job) (lost []*job) {
 		return w.lose(ran, batch, err)
 	}
 	for _, j := range ran {
-		if j.err == nil && j.scrub {
+		if j.err != nil {
+			continue
+		}
+		w.unindexed += j.left
+		if j.scrub {
 			w.scrub = erasingPages
 		}
 	}
@@ -144,7 +151,7 @@ func (w *writer) runOne(j *job, shared bool) error {
 	}
 	tx := &Tx{db: w.db, conn: w.conn}
 	j.err = tx.run(j.fn)
-	j.scrub, j.frees = tx.scrub, tx.frees
+	j.scrub, j.frees, j.left = tx.scrub, tx.frees, tx.left
 	if j.err == nil {
 		if shared {
 			_, err := w.conn.ExecContext(bg, "RELEASE job")

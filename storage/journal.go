@@ -123,7 +123,7 @@ func (tx *Tx) PutRecord(r Record) error {
 
 // IndexRecord makes a record findable by the words of text.
 func (tx *Tx) IndexRecord(n int64, text string) error {
-	return tx.putWords("record_search", n, text, false)
+	return tx.putWordsLater(recordWords, n, text, false)
 }
 
 // Snapshot is the journal as it stands at one moment, whatever is written
@@ -302,6 +302,17 @@ func (s *Snapshot) Records(f RecordFilter) ([]Record, error) {
 		query := "SELECT " + recordColumns + " FROM record_search s CROSS JOIN record ON n = s.docid WHERE s.words MATCH ? AND " +
 			f.docidBounds() + where + strings.Replace(order, " n", " s.docid", 1)
 		closed, err := s.records(query, append(append([]any{match}, args...), f.Limit)...)
+		if err != nil {
+			return nil, err
+		}
+		found = merge(found, closed, f.Oldest)
+	}
+	late, err := waiting(s.ctx, s.tx, recordWords, f.Search)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	if late != "" {
+		closed, err := s.records("SELECT "+recordColumns+" FROM record WHERE "+where+" AND n IN ("+late+")"+order, append(args, f.Limit)...)
 		if err != nil {
 			return nil, err
 		}

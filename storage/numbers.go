@@ -27,6 +27,17 @@ func (s *Snapshot) RecordNumbers(f RecordFilter) ([]int64, error) {
 			return nil, err
 		}
 	}
+	late, err := waiting(s.ctx, s.tx, recordWords, f.Search)
+	if err != nil {
+		return nil, s.explain(err)
+	}
+	if late != "" {
+		more, err := s.numbers("SELECT group_concat(n) FROM record WHERE "+where+" AND n IN ("+late+")", args...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
 	for _, r := range open {
 		all = append(all, r.N)
 	}

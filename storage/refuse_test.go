@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,7 +46,7 @@ func TestRefusedAsItIs(t *testing.T) {
 	}{
 		{"a later version", ErrNewer, func(t *testing.T, dir string) { alter(t, dir, "PRAGMA user_version=999") }},
 		{"a later version with other tables", ErrNewer, func(t *testing.T, dir string) {
-			alter(t, dir, "PRAGMA user_version=2", "CREATE TABLE more(x)", "DROP TABLE rule")
+			alter(t, dir, fmt.Sprintf("PRAGMA user_version=%d", len(released)+1), "CREATE TABLE more(x)", "DROP TABLE rule")
 		}},
 		{"another program's", ErrForeign, func(t *testing.T, dir string) { alter(t, dir, "PRAGMA application_id=252006674") }},
 		{"a database without an owner", ErrForeign, func(t *testing.T, dir string) {

@@ -15,7 +15,7 @@ type migration struct {
 // released lists the steps of this program's schema.
 //
 // Texts that can be erased with their conversation stand in message, record
-// and body alone, and in the three search tables. The event rows hold hashes
+// and body alone, in the three search tables, and in unindexed. The event rows hold hashes
 // and neutral words, so the chain stays verifiable when a body is gone.
 // Times are nanoseconds since 1970, 0 for none.
 var released = []migration{{does: "the first schema", sql: []string{
@@ -144,4 +144,11 @@ var released = []migration{{does: "the first schema", sql: []string{
 	`CREATE VIRTUAL TABLE conversation_search USING fts4(words, matchinfo=fts3, order=desc, tokenize=unicode61)`,
 	`CREATE VIRTUAL TABLE message_search USING fts4(words, matchinfo=fts3, order=desc, tokenize=unicode61)`,
 	`CREATE VIRTUAL TABLE record_search USING fts4(words, matchinfo=fts3, order=desc, tokenize=unicode61)`,
+}}, {does: "words that wait for the search tables", sql: []string{
+	`CREATE TABLE unindexed(
+		kind INTEGER NOT NULL,
+		docid INTEGER NOT NULL,
+		words TEXT NOT NULL,
+		PRIMARY KEY(kind, docid)
+	) STRICT, WITHOUT ROWID`,
 }}}

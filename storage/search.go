@@ -97,13 +97,21 @@ func writePairs(b *strings.Builder, run []rune, ends bool) {
 // spaces must occur, as a phrase whose last word may go on. Nothing typed has a
 // meaning as syntax. It is "" where no word is left to look for.
 func matchFor(typed string) string {
-	var phrases []string
+	var quoted []string
+	for _, words := range phrases(typed) {
+		quoted = append(quoted, `"`+strings.Join(words, " ")+`*"`)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// phrases are the words of each piece of what a person typed.
+func phrases(typed string) (list [][]string) {
 	for _, piece := range strings.Fields(normal(typed)) {
 		if words := queryWords(piece); len(words) > 0 {
-			phrases = append(phrases, `"`+strings.Join(words, " ")+`*"`)
+			list = append(list, words)
 		}
 	}
-	return strings.Join(phrases, " ")
+	return list
 }
 
 // queryWords cuts a piece as tokens does, but keeps letters and digits alone,

@@ -22,6 +22,8 @@ type Tx struct {
 	scrub bool
 	// frees are the conversations it deletes, which makes room.
 	frees []string
+	// left is how many rows it left to be indexed.
+	left int
 }
 
 // run calls fn, turns its panic into an error, and finishes the erasing.

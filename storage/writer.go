@@ -39,6 +39,7 @@ type job struct {
 	err   error
 	scrub bool     // as of its Tx
 	frees []string // as of its Tx
+	left  int      // as of its Tx
 }
 
 // begin marks a job as begun, unless its caller has left. A job can begin more
@@ -66,6 +67,8 @@ type writer struct {
 
 	scrub   erasing   // what is left to do until erased text is gone
 	leaving time.Time // when close was first kept waiting
+
+	unindexed int // how many rows wait for their search table, about
 }
 
 func startWriter(ctx context.Context, db *DB) (*writer, error) {
@@ -113,7 +116,7 @@ func (w *writer) prepare(ctx context.Context) error {
 	if pending { // begun by a run that was killed
 		w.scrub = erasingPages
 	}
-	return nil
+	return conn.QueryRowContext(ctx, "SELECT count(*) FROM unindexed").Scan(&w.unindexed)
 }
 
 // Write runs fn in a transaction and returns when that is on the disk, or has
@@ -216,6 +219,9 @@ func (w *writer) run() {
 		}
 		w.group(batch)
 	}
+	for w.conn != nil && w.unindexed > 0 {
+		w.index()
+	}
 	w.erase()
 	_, err := w.truncateWAL(context.Background())
 	if isFull(err) {
@@ -247,21 +253,30 @@ func (w *writer) next() ([]*job, bool) {
 		} else if w.closed {
 			w.mu.Unlock()
 			return nil, false
-		} else if w.scrub != erasingNothing {
-			timer = time.NewTimer(laterDelay)
+		} else if w.scrub != erasingNothing || w.unindexed > 0 {
+			pause := laterDelay
+			if w.unindexed >= indexBehind {
+				pause = 0
+			}
+			timer = time.NewTimer(pause)
 			wait = timer.C
 		}
 		w.mu.Unlock()
+		rested := false
 		select {
 		case <-w.wake:
 		case <-w.stop:
 		case <-wait:
+			rested = true
 		}
 		if timer != nil {
 			timer.Stop()
 		}
 		if w.idle() {
 			w.erase()
+			if rested && w.unindexed > 0 {
+				w.index()
+			}
 		}
 	}
 }

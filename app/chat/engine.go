@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"steward/app/clean"
@@ -118,7 +119,8 @@ type Running struct {
 	conversation string
 	cancel       context.CancelCauseFunc
 	done         chan struct{}
-	result       TurnResult // once done is closed
+	live         atomic.Pointer[Live] // the answer that comes now, or came last
+	result       TurnResult           // once done is closed
 }
 
 // Conversation is the conversation the turn belongs to.

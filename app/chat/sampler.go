@@ -5,16 +5,20 @@ import (
 	"fmt"
 
 	"steward/app/clean"
+	"steward/app/consent"
 	"steward/llm"
 	"steward/mcphost"
 )
 
-// NewSampler makes the function that asks the model for a server
-// (consent.Options.Sample): the server's own messages alone, no history, no
-// tools, nothing stored in a conversation.
-func NewSampler(model func(ctx context.Context, conversation string) (*llm.Client, string, error)) func(context.Context, string, mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
-	return func(ctx context.Context, conversation string, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
-		client, name, err := model(ctx, conversation)
+// Sampler asks a model for a server; see consent.Options.Sample.
+type Sampler = func(context.Context, string, consent.Target, mcphost.SamplingRequest) (mcphost.SamplingAnswer, error)
+
+// NewSampler makes the function that asks the model for a server: the server's own
+// messages alone, no history, no tools, nothing stored in a conversation. model finds
+// exactly the target where it names one, else the conversation's model.
+func NewSampler(model func(ctx context.Context, conversation string, t consent.Target) (*llm.Client, string, error)) Sampler {
+	return func(ctx context.Context, conversation string, t consent.Target, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
+		client, name, err := model(ctx, conversation, t)
 		if err != nil {
 			return mcphost.SamplingAnswer{}, err
 		}

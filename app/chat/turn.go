@@ -34,6 +34,7 @@ const (
 // turn is one turn at work; it belongs to its goroutine.
 type turn struct {
 	e        *Engine
+	r        *Running
 	ctx      context.Context
 	log      context.Context // for storing: not cancelled with ctx
 	conv     storage.Conversation
@@ -54,7 +55,7 @@ type turn struct {
 type ending struct{ state, err string }
 
 func (e *Engine) run(ctx context.Context, r *Running, conv storage.Conversation, in Turn, head string) {
-	t := &turn{e: e, ctx: ctx, log: context.WithoutCancel(ctx), conv: conv, in: in, head: head, id: newID("t_"), made: map[string]int{}}
+	t := &turn{e: e, r: r, ctx: ctx, log: context.WithoutCancel(ctx), conv: conv, in: in, head: head, id: newID("t_"), made: map[string]int{}}
 	end := t.protected()
 	if err := t.storeConversation(); err != nil {
 		end = ending{Failed, joinSentences(end.err, "the turn could not be stored: "+t.sentence(err))}
@@ -268,11 +269,13 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 		ID: newID("m_"), Conversation: t.conv.ID, Role: storage.RoleAssistant, State: storage.StateStreaming,
 		Model: t.model, Time: t.e.o.Now().UTC(), Parent: ended(t.messages),
 	}
+	live := &Live{msg: msg}
+	t.r.live.Store(live)
 	t.e.o.Bus.Publish(event.MessageStarted{Conversation: t.conv.ID, ID: msg.ID, Model: t.model})
 	s := newSaver(t.e.o.Store, msg, t.put)
 	defer s.close()
 	start := t.e.o.Now()
-	v := &viewer{t: t, saver: s, text: piece{known: t.e.o.Known.Stream()}, thought: piece{known: t.e.o.Known.Stream()}}
+	v := &viewer{t: t, saver: s, live: live, text: piece{known: t.e.o.Known.Stream()}, thought: piece{known: t.e.o.Known.Stream()}}
 	answer, err := t.client.Stream(t.ctx, req, v.on)
 	v.end()
 	s.close()
@@ -288,6 +291,7 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 		return answer, nil
 	}
 	if err != nil && answer.Text == "" && answer.Reasoning == "" {
+		t.r.live.Store(nil)
 		return answer, errors.Join(err, noteErr) // there is nothing to keep
 	}
 	if err != nil {
@@ -355,65 +359,6 @@ func (t *turn) noted(text string) string {
 		text = strings.ToValidUTF8(text[:maxNoted], "") + " […]"
 	}
 	return clean.Clean(text)
-}
-
-// viewer publishes an answer while it comes. It belongs to the turn's goroutine.
-type viewer struct {
-	t             *turn
-	saver         *saver
-	text, thought piece
-}
-
-// piece takes the secrets out of a text that comes in pieces, and makes it safe to show.
-type piece struct {
-	known *secrets.Stream
-	clean cleaner
-}
-
-func (v *viewer) on(e llm.Event) {
-	bus, conv := v.t.e.o.Bus, v.t.conv.ID
-	switch e := e.(type) {
-	case llm.TextDelta:
-		v.thoughtEnd()
-		v.showText(v.text.known.Push(e.Text))
-	case llm.ReasoningDelta:
-		v.showThought(v.thought.known.Push(e.Text))
-	case llm.UsageEvent:
-		bus.Publish(event.Usage{Conversation: conv, Input: e.Input, Output: e.Output})
-	case llm.Retrying:
-		v.t.e.notice(conv, "retrying", "", fmt.Sprintf("The request to the model is sent again in %.0f s: %s", e.After.Seconds(), clean.Clean(v.t.e.o.Redact(e.Reason))))
-	case llm.Warning:
-		v.t.e.notice(conv, e.Kind, "", clean.Clean(v.t.e.o.Redact(e.Message)))
-	}
-}
-
-func (v *viewer) showText(s string) {
-	v.saver.add(s, "")
-	if s = v.text.clean.push(s); s != "" {
-		v.t.e.o.Bus.Publish(event.Text{Conversation: v.t.conv.ID, Text: s})
-	}
-}
-
-func (v *viewer) showThought(s string) {
-	v.saver.add("", s)
-	if s = v.thought.clean.push(s); s != "" {
-		v.t.e.o.Bus.Publish(event.Reasoning{Conversation: v.t.conv.ID, Text: s})
-	}
-}
-
-func (v *viewer) thoughtEnd() {
-	v.showThought(v.thought.known.Rest())
-	if s := v.thought.clean.rest(); s != "" {
-		v.t.e.o.Bus.Publish(event.Reasoning{Conversation: v.t.conv.ID, Text: s})
-	}
-}
-
-func (v *viewer) end() {
-	v.thoughtEnd()
-	v.showText(v.text.known.Rest())
-	if s := v.text.clean.rest(); s != "" {
-		v.t.e.o.Bus.Publish(event.Text{Conversation: v.t.conv.ID, Text: s})
-	}
 }
 
 func joinSentences(parts ...string) string {

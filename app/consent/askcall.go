@@ -44,9 +44,10 @@ func (r *run) ask() (decision, error) {
 	}
 	item := Item{
 		ID: call.ID(), Kind: KindCall, Hash: call.Hash(), Conversation: call.Conversation(), Server: call.Server(),
-		Record: r.entry.Number(), Since: r.g.o.Now(), Call: &call,
+		Record: r.entry.Number(), Since: r.g.o.Now(), Call: &call, Twice: r.twice(), schema: r.schema,
 		Presentation: withoutKnown(presentCall(call, r.tool, r.warnings()), r.g.o.Known),
 	}
+	item.Presentation.Fits = violations(r.schema, call.Arguments()) == ""
 	expiry, stop := r.g.expiry(&item)
 	defer stop()
 	s := r.g.waiting.add(item, func(a Answer) error { return r.check(call, a) })
@@ -92,7 +93,7 @@ func (g *Gate) expiry(item *Item) (<-chan time.Time, func()) {
 // left takes the item out of the list; an answer that came first counts, unless
 // what was shown is not current any more.
 func (r *run) left(s *slot, why string, d decision) (decision, error) {
-	if a, ok := r.g.waiting.leave(s, why); ok && (d.word == Expired || a.Action == Deny) {
+	if a, ok := r.g.waiting.leave(s, why, d.reason); ok && (d.word == Expired || a.Action == Deny) {
 		return r.answered(a)
 	}
 	return d, nil
@@ -108,6 +109,14 @@ func (r *run) check(call Call, a Answer) error {
 	case Allow:
 	default:
 		return fmt.Errorf("a call can be allowed or denied, not %q", a.Action)
+	}
+	if r.g.asksTwice(call) {
+		switch {
+		case a.Scope != "" && a.Scope != Once:
+			return fmt.Errorf("%s asks for its name each time; it can be allowed only once", clean.Reveal(call.Tool()))
+		case a.Typed != call.Tool():
+			return fmt.Errorf("type the name %s to allow this call", clean.Reveal(call.Tool()))
+		}
 	}
 	switch a.Scope {
 	case "", Once, Always:
@@ -201,6 +210,8 @@ func (r *run) warnings() []string {
 		out = append(out, "Whether this tool was used before cannot be told: "+r.g.line(err.Error()))
 	case len(before) == 0:
 		out = append(out, "This tool has not been used before.")
+	default:
+		out = append(out, r.definitionChanged(before[0].Record)...)
 	}
 	for _, s := range r.call.spec.After {
 		if s != r.call.Server() {
@@ -208,6 +219,33 @@ func (r *run) warnings() []string {
 		}
 	}
 	return append(out, outsideRoots([]byte(r.call.Arguments()), r.conn.Config().Roots)...)
+}
+
+// definitionChanged tells of a tool that is another one than when it was last used. It was
+// reviewed as it is now, or its call would not be asked about.
+func (r *run) definitionChanged(record int64) []string {
+	last, err := r.g.o.Journal.Show(r.log, record)
+	if err != nil || last.Definition == "" || last.Definition == r.call.Definition() {
+		return nil // a record that cannot be read says nothing of the definition
+	}
+	return []string{fmt.Sprintf("Its definition has changed since it was last used (record %d).", record)}
+}
+
+func (r *run) twice() bool { return r.g.asksTwice(r.call) }
+
+// asksTwice tells whether the name of a call's tool must be typed to allow it.
+func (g *Gate) asksTwice(c Call) bool { return g.o.Twice != nil && g.o.Twice(c.Server(), c.Tool()) }
+
+// Violation is one way in which a value does not fit a schema; see schema.Violation.
+type Violation = schema.Violation
+
+// Violations says how arguments, one JSON object, break the schema of the call's tool; none
+// where they fit.
+func (i Item) Violations(arguments string) []Violation {
+	if i.schema == nil {
+		return nil
+	}
+	return i.schema.Validate([]byte(arguments))
 }
 
 // outsideRoots names arguments that are paths outside the folders shared with

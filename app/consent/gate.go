@@ -26,10 +26,14 @@ var (
 	ErrAbandoned = errors.New("the person went on without deciding")
 )
 
+// errEnded ends the context of a call that has its outcome.
+var errEnded = errors.New("the call has ended")
+
 // Defaults of Options.
 const (
 	DefaultMaxSamples = 10
 	DefaultMaxTokens  = 4096
+	DefaultPerHour    = 100 // requests of one server
 )
 
 // Options are what a Gate works with. Store, Journal and Bus are needed; every
@@ -55,11 +59,22 @@ type Options struct {
 	Disabled func(conversation, server, tool, definition string) bool
 	// Sampling tells whether a server may ask for the model at all. Nil: none.
 	Sampling func(server string) bool
-	// Sample asks the model for a server, outside of any conversation's history.
-	Sample func(ctx context.Context, conversation string, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error)
-	// Model names the model that Sample would ask, for the person to see; empty where
-	// that cannot be told.
-	Model func(ctx context.Context, conversation string) string
+	// Sample asks a model for a server, outside of any conversation's history: exactly
+	// the target where it names a model, else the conversation's.
+	Sample func(ctx context.Context, conversation string, t Target, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error)
+	// Target names the model that a request with these hints goes to; the zero Target
+	// where that cannot be told.
+	Target func(ctx context.Context, conversation string, hints []string) Target
+	// MapHint makes requests with this hint go to this model of this endpoint from now on.
+	MapHint func(ctx context.Context, endpoint, hint, model string) error
+	// Limits are what the person has stated for a server's requests, and SetLimits keeps
+	// (and records) what the person states now. Trust that was given to the server as it
+	// was configured otherwise must not come back from Limits.
+	Limits    func(server string) SamplingLimits
+	SetLimits func(ctx context.Context, server string, l SamplingLimits) error
+	// Twice tells whether the name of a tool must be typed before a call of it is allowed;
+	// then neither a grant nor a rule allows it.
+	Twice func(server, tool string) bool
 	// OpenURL opens an address that the person has agreed to.
 	OpenURL func(ctx context.Context, url string) error
 	// MaxSamples is how often a server may ask for the model during one call,
@@ -87,6 +102,8 @@ type Gate struct {
 	schemas  map[string]*schema.Schema // compiled, by definition
 	stops    map[string]func()         // by call id, from proposal to outcome
 	expires  *time.Duration            // in place of the policy's
+
+	trusting sync.Mutex // held while a request is counted against the trust of its server
 }
 
 // maxSchemas bounds how many compiled schemas are kept.

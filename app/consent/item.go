@@ -30,6 +30,7 @@ type Item struct {
 	Expires time.Time
 
 	Call        *Call        // kind call
+	Twice       bool         // of a call: to allow it, the tool's name must be typed
 	Elicitation *Elicitation // kind elicitation
 	Sampling    *Sampling    // both kinds of sampling
 	// Running are the ids of the calls that run on the connection that asked;
@@ -38,7 +39,8 @@ type Item struct {
 
 	Presentation Presentation
 
-	form schema.Form // of an elicitation, for Parse
+	form   schema.Form    // of an elicitation, for Parse
+	schema *schema.Schema // of a call, for Violations
 }
 
 // Elicitation is a server's question to the person.
@@ -47,27 +49,6 @@ type Elicitation struct {
 	Message string // as the server wrote it; show it through Presentation
 	Schema  json.RawMessage
 	URL     string
-}
-
-// Sampling is a server's request to the model and, in the second step, what the
-// model answered.
-type Sampling struct {
-	System    string
-	Messages  []SamplingMessage
-	MaxTokens int // what will be asked for, after the limit
-	Wanted    int // what the server asked for
-	// Model is the model that would be asked, empty where that cannot be told; in the
-	// second step the one that answered.
-	Model  string
-	Answer string
-}
-
-// SamplingMessage is one message of a sampling request. Note describes the
-// blocks that are no text; it is empty where there are none.
-type SamplingMessage struct {
-	Role string
-	Text string
-	Note string
 }
 
 // Actions of an Answer.
@@ -95,16 +76,24 @@ const (
 // form), decline or cancel; an accepted address is opened here, once, unless
 // Elsewhere says that the person opens it without us. A sampling request or answer takes send or deny;
 // System and Text, where not nil, replace the system prompt (request) and the
-// text (answer).
+// text (answer), Edit what else was changed in a request, and Limits are what the
+// person states for the server from now on, whatever the action. Reason stands in
+// the record; only a call's goes further, to the model.
+//
+// A call of a tool that asks twice (Item.Twice) is allowed only once, with its
+// name in Typed.
 type Answer struct {
 	Action    string
 	Scope     string
 	Reason    string
 	Arguments string
+	Typed     string
 	Content   json.RawMessage
 	Elsewhere bool
 	System    *string
 	Text      *string
+	Edit      *SamplingEdit
+	Limits    *SamplingLimits
 }
 
 // Policy says who answers. The zero value asks for everything.
@@ -142,10 +131,13 @@ type Presentation struct {
 	Rows        []Row
 	Warnings    []string
 	JSON        string // the exact arguments, through clean.Reveal
+	Fits        bool   // they fit the tool's input schema
 	Message     string // an elicitation's message, cleaned
 	URL, Host   string // an elicitation's address
 	Fields      []Field
-	System      string // a sampling request's system prompt
+	Model       string   // that a sampling request goes to, or that answered
+	Hints       []string // names of models that the server would like, on one line each
+	System      string   // a sampling request's system prompt
 	Messages    []SamplingMessage
 	Answer      string // the model's answer to a sampling request
 }
@@ -157,10 +149,18 @@ type Field struct {
 	Title       string
 	Description string
 	Kind        string
+	Item        string // of a list: text, number or integer
+	Format      string // of a text, on one line
 	Required    bool
+	Nullable    bool   // null is an answer
 	Default     string // a suggestion of the server, as text; empty where none
 	HasDefault  bool
 	Options     []string // values of an enum, in order
 	Titles      []string // their titles, same length
 	Secret      bool
+
+	// Limits; "" and 0 are none, and so is a MaxLength or MaxItems of 0.
+	Minimum, Maximum     string
+	MinLength, MaxLength int // characters
+	MinItems, MaxItems   int
 }

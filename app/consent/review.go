@@ -188,16 +188,22 @@ func (g *Gate) whyNotCurrent(ctx context.Context, c Call, conn *mcphost.Connecti
 
 // Review compares what the server offers now with what was reviewed before.
 func (g *Gate) Review(ctx context.Context, conn *mcphost.Connection) (Review, error) {
-	r, _, err := g.review(ctx, conn)
+	r, _, err := g.review(ctx, conn, conn.Prompts)
+	return r, err
+}
+
+// ReviewWith is Review for who has just read the server's prompts: it is not asked again.
+func (g *Gate) ReviewWith(ctx context.Context, conn *mcphost.Connection, prompts []mcphost.Prompt) (Review, error) {
+	r, _, err := g.review(ctx, conn, func(context.Context) ([]mcphost.Prompt, error) { return prompts, nil })
 	return r, err
 }
 
 // review also returns the pins of exactly what the Review shows.
-func (g *Gate) review(ctx context.Context, conn *mcphost.Connection) (Review, []storage.Pin, error) {
+func (g *Gate) review(ctx context.Context, conn *mcphost.Connection, prompts readPrompts) (Review, []storage.Pin, error) {
 	if s := conn.State(); s != mcphost.StateReady {
 		return Review{}, nil, fmt.Errorf("the server %s is not running, so there is nothing to review; start it first", conn.Server())
 	}
-	now, err := g.current(ctx, conn, true)
+	now, err := g.current(ctx, conn, prompts)
 	if err != nil {
 		return Review{}, nil, err
 	}
@@ -247,7 +253,7 @@ func change(p storage.Pin, before map[pinKey]storage.Pin) Change {
 // person saw; where it is not empty and something has changed since, nothing is
 // pinned.
 func (g *Gate) Trust(ctx context.Context, conn *mcphost.Connection, shown string) error {
-	r, now, err := g.review(ctx, conn)
+	r, now, err := g.review(ctx, conn, conn.Prompts)
 	if err != nil {
 		return err
 	}
@@ -342,7 +348,7 @@ func (g *Gate) firstSeen(ctx context.Context, conn *mcphost.Connection) (map[pin
 	if ok || conn.State() != mcphost.StateReady {
 		return pins, nil
 	}
-	now, err := g.current(ctx, conn, false)
+	now, err := g.current(ctx, conn, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -398,10 +404,12 @@ func sorted(pins map[pinKey]storage.Pin) []storage.Pin {
 	return out
 }
 
+type readPrompts func(context.Context) ([]mcphost.Prompt, error)
+
 // current makes the pins of all that a server offers now, in its order.
 // Prompts, which never reach a model by themselves, cost a request and are left
-// out where they are not needed.
-func (g *Gate) current(ctx context.Context, conn *mcphost.Connection, prompts bool) ([]storage.Pin, error) {
+// out where prompts is nil.
+func (g *Gate) current(ctx context.Context, conn *mcphost.Connection, prompts readPrompts) ([]storage.Pin, error) {
 	now, redact := g.o.Now().UTC(), g.o.Redact
 	info, cfg := conn.Info(), conn.Config()
 	pins := []storage.Pin{
@@ -411,10 +419,10 @@ func (g *Gate) current(ctx context.Context, conn *mcphost.Connection, prompts bo
 	for _, t := range conn.Tools() {
 		pins = append(pins, storage.Pin{Server: conn.Server(), Kind: pinTool, Name: t.Name, Hash: t.Definition, Text: redact(indent(t.Raw)), Reviewed: now})
 	}
-	if !prompts {
+	if prompts == nil {
 		return pins, nil
 	}
-	offered, err := conn.Prompts(ctx)
+	offered, err := prompts(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the prompts of the server %s could not be read: %w", conn.Server(), err)
 	}

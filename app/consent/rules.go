@@ -99,10 +99,10 @@ func (g *Gate) checkRules(ctx context.Context, c Call) error {
 
 // standingYes finds a grant or a rule that allows a call. None covers arguments
 // that name something twice: which of them counts is the server's choice, and
-// nobody has said yes to that.
+// nobody has said yes to that. Nor is a tool covered whose name must be typed.
 func (g *Gate) standingYes(ctx context.Context, rules []storage.Rule, c Call) (decision, error) {
 	grants, err := g.Grants(ctx)
-	if err != nil || repeatsName([]byte(c.Arguments())) {
+	if err != nil || repeatsName([]byte(c.Arguments())) || g.asksTwice(c) {
 		return decision{}, err
 	}
 	for _, gr := range grants {

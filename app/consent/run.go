@@ -47,6 +47,9 @@ type Outcome struct {
 	Content    []event.Content
 	Structured json.RawMessage
 	Seconds    float64
+	// Notes are sentences about what is odd in an answer that was taken all the same, such as
+	// one that does not match the tool's outputSchema; safe to show.
+	Notes []string
 	// Sent is when the request went out; zero where it never did.
 	Sent time.Time
 }
@@ -60,7 +63,7 @@ type Outcome struct {
 // stands only here.
 func (g *Gate) Run(ctx context.Context, c Call, conn *mcphost.Connection, lim Limits) (o Outcome, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
+	defer stop(errEnded)
 	defer g.stoppable(c.ID(), stop)()
 	r := &run{g: g, ctx: ctx, stop: stop, log: context.WithoutCancel(ctx), call: c, server: c.Server(), conn: conn, lim: lim, look: make(chan struct{}, 1)}
 	defer r.settled()
@@ -389,6 +392,7 @@ func (r *run) send(exact []byte, receipt *journal.Receipt) (Outcome, error) {
 		o.Text = c.text
 	}
 	for _, note := range res.Notes {
+		o.Notes = append(o.Notes, g.line(note))
 		g.notice(r.call.Conversation(), "odd_result", r.call.Server(), g.line(note))
 	}
 	return r.end(o, res.Raw)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"steward/app/clean"
@@ -15,9 +14,6 @@ import (
 	"steward/app/journal"
 	"steward/mcphost"
 )
-
-// givenUp is why a question of a server ends whose context has ended.
-const givenUp = "the server or the person ended what it belonged to"
 
 // How a sampling request ended, in the contract's words.
 const (
@@ -34,8 +30,9 @@ const (
 func (g *Gate) Sample(ctx context.Context, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
 	o := g.origin(r.Server, r.Calls)
 	s := &sampling{g: g, ctx: ctx, log: context.WithoutCancel(ctx), o: o, req: g.cleanRequest(r), wanted: r.MaxTokens, started: g.o.Now()}
-	if s.req.MaxTokens <= 0 || s.req.MaxTokens > g.o.MaxTokens {
-		s.req.MaxTokens = g.o.MaxTokens
+	s.limits = g.samplingLimits(r.Server)
+	if s.req.MaxTokens <= 0 || s.req.MaxTokens > s.limits.MaxTokens {
+		s.req.MaxTokens = s.limits.MaxTokens
 	}
 	args, err := s.arguments()
 	if err != nil {
@@ -72,10 +69,15 @@ type sampling struct {
 	o       origin
 	req     mcphost.SamplingRequest
 	wanted  int
+	limits  SamplingLimits
+	target  Target
 	entry   *journal.Entry
-	decided bool // the request itself was allowed
-	system  bool // the person changed the system prompt
-	text    bool // the person changed the answer
+	decided bool   // the request itself was allowed
+	trusted bool   // sent without asking
+	system  bool   // the person changed the system prompt
+	edited  bool   // the person changed the request
+	text    bool   // the person changed the answer
+	before  string // that change
 	started time.Time
 }
 
@@ -83,20 +85,46 @@ func (s *sampling) run() (mcphost.SamplingAnswer, error) {
 	if why := s.refusal(); why != "" {
 		return s.refuse(decision{word: Denied, by: byFlag, reason: why})
 	}
-	d, err := s.approve(KindSampling, nil)
-	if err != nil || d.word != Allowed {
-		return s.refuse(d, err)
+	used, err := s.g.sampledThisHour(s.log, s.o.server, s.entry.Number())
+	switch {
+	case err != nil:
+		return s.fail(err)
+	case used.requests >= s.limits.PerHour:
+		return s.refuse(decision{word: Denied, by: byLimit, reason: fmt.Sprintf("the server may ask for the model %d times an hour, and has done so", s.limits.PerHour)})
 	}
-	if err := s.decide(d); err != nil {
+	if s.g.o.Target != nil {
+		s.target = s.g.o.Target(s.ctx, s.o.conversation, s.req.Hints)
+	}
+	if err := s.trust(); err != nil {
 		return s.fail(err)
 	}
-	answer, err := s.g.o.Sample(s.ctx, s.o.conversation, s.req)
+	if !s.trusted {
+		d, err := s.approve(KindSampling, nil, used)
+		if err != nil || d.word != Allowed {
+			return s.refuse(d, err)
+		}
+		if err := s.decide(d); err != nil {
+			return s.fail(err)
+		}
+		if err := s.intend(); err != nil {
+			return s.fail(err)
+		}
+	}
+	answer, err := s.g.o.Sample(s.ctx, s.o.conversation, s.target, s.req)
 	if err != nil {
 		return s.fail(err)
 	}
-	d, err = s.approve(KindSamplingAnswer, &answer)
-	if err != nil || d.word != Allowed {
-		return s.refuse(d, err)
+	return s.give(answer, used)
+}
+
+// give sends the model's answer to the server, once it was allowed.
+func (s *sampling) give(answer mcphost.SamplingAnswer, used sampleUse) (mcphost.SamplingAnswer, error) {
+	s.trusted = s.trusted && s.g.samplingLimits(s.o.server).Trusted > 0 // else it was taken back meanwhile
+	if !s.trusted {
+		d, err := s.approve(KindSamplingAnswer, &answer, used)
+		if err != nil || d.word != Allowed {
+			return s.refuse(d, err)
+		}
 	}
 	raw, err := s.result(answer)
 	if err != nil {
@@ -119,11 +147,15 @@ func (s *sampling) decide(d decision) error {
 }
 
 // result is what was sent, as it stands in the record: the answer and, where the
-// person changed it, the system prompt that the model got.
+// person changed them, the system prompt that the model got and what it had answered.
+// All that the model got stands with the intent.
 func (s *sampling) result(a mcphost.SamplingAnswer) (json.RawMessage, error) {
-	out := map[string]any{"model": a.Model, "text": a.Text, "stopReason": a.StopReason, "edited": s.system || s.text}
+	out := map[string]any{"model": a.Model, "text": a.Text, "stopReason": a.StopReason, "edited": s.changed()}
 	if s.system {
 		out["systemPrompt"] = s.req.System
+	}
+	if s.text {
+		out["answered"] = s.before
 	}
 	text, err := encode(out)
 	return json.RawMessage(text), err
@@ -154,8 +186,11 @@ func (s *sampling) wantsTools() bool {
 	return json.Unmarshal(s.req.Raw, &p) == nil && len(p.Tools) > 0
 }
 
+// changed tells whether the person changed anything on the way.
+func (s *sampling) changed() bool { return s.system || s.edited || s.text }
+
 // approve asks the person about the request or, with an answer, about that.
-func (s *sampling) approve(kind string, answer *mcphost.SamplingAnswer) (decision, error) {
+func (s *sampling) approve(kind string, answer *mcphost.SamplingAnswer, used sampleUse) (decision, error) {
 	if s.g.o.Policy.Sampling == Allow {
 		return decision{word: Allowed, by: byFlag}, nil
 	}
@@ -168,61 +203,81 @@ func (s *sampling) approve(kind string, answer *mcphost.SamplingAnswer) (decisio
 		Record: s.entry.Number(), Since: s.g.o.Now(), Running: s.o.running,
 	}
 	item.Sampling, item.Presentation = s.present(answer)
-	a, d := s.g.wait(s.ctx, &item, s.check)
+	item.Sampling.Used = used.requests
+	messages := len(s.req.Messages)
+	a, d := s.g.wait(s.ctx, s.o, &item, func(a Answer) error { return checkSampling(a, kind, messages) })
 	if d.word != "" {
 		return d, nil
+	}
+	if err := s.state(a.Limits); err != nil {
+		return decision{}, err
 	}
 	if a.Action != Send && a.Action != Allow {
 		s.g.declined(s.o)
 		return decision{word: Denied, by: byPerson, reason: clean.Clean(a.Reason)}, nil
 	}
-	switch {
-	case a.System != nil && answer == nil && *a.System != s.req.System:
-		s.req.System, s.system = *a.System, true
-	case a.Text != nil && answer != nil && *a.Text != answer.Text:
-		answer.Text, s.text = *a.Text, true
-	default:
-		return decision{word: Allowed, by: byPerson}, nil
+	if answer == nil {
+		if err := s.edit(a); err != nil {
+			return decision{}, err
+		}
+	} else if a.Text != nil && *a.Text != answer.Text {
+		s.before, s.text = answer.Text, true
+		answer.Text = *a.Text
 	}
-	// The person who edited has seen the new text, so the decision stands for it.
-	return decision{word: Allowed, by: byPerson}, s.entry.Shown(s.log, s.hash(answer))
-}
-
-// model is the model that would be asked; empty where that cannot be told.
-func (s *sampling) model() string {
-	if s.g.o.Model == nil {
-		return clean.Line(s.o.model, 200)
+	if now := s.hash(answer); now != hash {
+		// The person who edited has seen the new text, so the decision stands for it.
+		return decision{word: Allowed, by: byPerson}, s.entry.Shown(s.log, now)
 	}
-	return clean.Line(s.g.o.Model(s.ctx, s.o.conversation), 200)
-}
-
-func (s *sampling) check(a Answer) error {
-	switch a.Action {
-	case Send, Allow, Deny, Decline, Cancel:
-		return nil
-	}
-	return fmt.Errorf("a request to the model can be sent or denied, not %q", a.Action)
+	return decision{word: Allowed, by: byPerson}, nil
 }
 
 // wait puts an item into the list until it is answered; otherwise the decision
 // says what ended the waiting.
-func (g *Gate) wait(ctx context.Context, item *Item, check func(Answer) error) (Answer, decision) {
+func (g *Gate) wait(ctx context.Context, o origin, item *Item, check func(Answer) error) (Answer, decision) {
 	expiry, stop := g.expiry(item)
 	defer stop()
 	w := g.waiting.add(*item, check)
-	d := decision{word: Withdrawn, by: byCurrent, reason: givenUp}
-	why := goneCancelled
+	var d decision
+	var why string
 	select {
 	case a := <-w.answered:
 		return a, decision{}
 	case <-expiry:
 		d, why = decision{word: Expired, by: byExpiry, reason: "nobody answered in time"}, goneExpired
 	case <-ctx.Done():
+		d, why = o.givenUp(ctx)
 	}
-	if a, ok := g.waiting.leave(w, why); ok && ctx.Err() == nil {
+	if a, ok := g.waiting.leave(w, why, d.reason); ok && ctx.Err() == nil {
 		return a, decision{}
 	}
 	return Answer{}, d
+}
+
+// givenUp says why a question of a server ends whose context has ended, and in which word
+// of the waiting list.
+func (o origin) givenUp(ctx context.Context) (d decision, why string) {
+	d, why = decision{word: Withdrawn, by: byCurrent}, goneWithdrawn
+	cause := context.Cause(ctx)
+	if !errors.Is(cause, mcphost.ErrTakenBack) {
+		for _, call := range o.calls { // the person, or the program's end, came before all that follows from it
+			if c := context.Cause(call); c != nil && !errors.Is(c, errEnded) {
+				cause = c
+			}
+		}
+	}
+	switch {
+	case errors.Is(cause, mcphost.ErrTakenBack):
+		d.reason = "the server took it back"
+	case errors.Is(cause, mcphost.ErrSessionOver):
+		d.reason = fmt.Sprintf("the server %s is no longer running", o.server)
+	case errors.Is(cause, mcphost.ErrCallOver):
+		d.reason = "the call that it belonged to has ended"
+	case errors.Is(cause, ErrClosed):
+		d.by, d.reason = byClosed, "Steward was closed before it was decided"
+	default:
+		d.by, d.reason, why = byPerson, "the call that it belonged to was stopped", goneCancelled
+	}
+	return d, why
 }
 
 // refuse ends a request that is not sent, and gives the server a proper error.
@@ -253,12 +308,17 @@ func (s *sampling) refuse(d decision, errs ...error) (mcphost.SamplingAnswer, er
 // while the model answered.
 func (s *sampling) fail(cause error) (mcphost.SamplingAnswer, error) {
 	if s.ctx.Err() != nil {
-		err := s.end(journal.Outcome{Outcome: journal.Cancelled, Effect: journal.EffectUnknown, Reason: givenUp}, sampleFailed)
+		err := s.end(journal.Outcome{Outcome: journal.Cancelled, Effect: journal.EffectUnknown, Reason: s.reasonOver()}, sampleFailed)
 		return mcphost.SamplingAnswer{}, errors.Join(s.ctx.Err(), err)
 	}
 	err := s.end(journal.Outcome{Outcome: journal.ProtocolError, Effect: journal.EffectUnknown, Reason: s.g.line(cause.Error())}, sampleFailed)
 	s.g.notice(s.o.conversation, "sampling", s.o.server, "A request to the model for the server "+s.o.server+" failed: "+s.g.line(errors.Join(cause, err).Error()))
 	return mcphost.SamplingAnswer{}, errors.New("the model could not answer the request")
+}
+
+func (s *sampling) reasonOver() string {
+	d, _ := s.o.givenUp(s.ctx)
+	return d.reason
 }
 
 func (s *sampling) end(o journal.Outcome, action string) error {
@@ -268,7 +328,7 @@ func (s *sampling) end(o journal.Outcome, action string) error {
 		action = sampleFailed // what cannot be recorded is not sent
 	}
 	s.g.o.Bus.Publish(event.Sampling{
-		Conversation: s.o.conversation, Call: s.o.call, Record: s.entry.Number(), Server: s.o.server, Action: action, Edited: s.system || s.text,
+		Conversation: s.o.conversation, Call: s.o.call, Record: s.entry.Number(), Server: s.o.server, Action: action, Edited: s.changed(),
 	})
 	return err
 }
@@ -289,70 +349,4 @@ func encode(v any) (string, error) {
 		return "", fmt.Errorf("the request cannot be written as JSON: %w", err)
 	}
 	return string(bytes.TrimSpace(b.Bytes())), nil
-}
-
-// hash covers all that is shown: what would be sent and, in the second step, the
-// answer.
-func (s *sampling) hash(answer *mcphost.SamplingAnswer) string {
-	parts := append([]string{"sampling", s.o.server, s.req.System, fmt.Sprint(s.req.MaxTokens)}, s.settings()...)
-	for _, m := range s.req.Messages {
-		parts = append(parts, m.Role)
-		for _, c := range m.Content {
-			parts = append(parts, c.Type, c.Text, c.MIMEType, string(c.Data))
-		}
-	}
-	if answer != nil {
-		parts = append(parts, "answer", answer.Text)
-	}
-	return hashOf(parts...)
-}
-
-// settings words what the server sets beside the messages.
-func (s *sampling) settings() []string {
-	var out []string
-	if t := s.req.Temperature; t != nil {
-		out = append(out, fmt.Sprintf("The server sets the temperature to %v.", *t))
-	}
-	for _, stop := range s.req.Stop {
-		out = append(out, fmt.Sprintf("The server lets the answer end before “%s”.", clean.Reveal(stop)))
-	}
-	return out
-}
-
-func (s *sampling) present(answer *mcphost.SamplingAnswer) (*Sampling, Presentation) {
-	raw := &Sampling{System: s.req.System, MaxTokens: s.req.MaxTokens, Wanted: s.wanted, Model: s.model()}
-	p := Presentation{
-		Title: fmt.Sprintf("%s asks for the model", clean.Reveal(s.o.server)), Server: clean.Reveal(s.o.server), Tool: clean.Reveal(s.o.tool),
-		System: revealLines(s.req.System), Warnings: s.settings(),
-	}
-	for _, m := range s.req.Messages {
-		raw.Messages = append(raw.Messages, sampleMessage(m, func(t string) string { return t }))
-		p.Messages = append(p.Messages, sampleMessage(m, revealLines))
-	}
-	if s.wanted != s.req.MaxTokens {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("The server wanted an answer of up to %d tokens; %d is the limit here.", s.wanted, s.req.MaxTokens))
-	}
-	if s.o.call == "" {
-		p.Warnings = append(p.Warnings, "It cannot be told which call this belongs to.")
-	}
-	if answer != nil {
-		raw.Answer, raw.Model = answer.Text, answer.Model
-		p.Answer = revealLines(answer.Text)
-		p.Title = fmt.Sprintf("The model’s answer would go to %s", clean.Reveal(s.o.server))
-	}
-	return raw, p
-}
-
-func sampleMessage(m mcphost.SamplingMessage, show func(string) string) SamplingMessage {
-	out := SamplingMessage{Role: m.Role}
-	var others []string
-	for _, c := range m.Content {
-		if c.Type == "text" {
-			out.Text += show(c.Text)
-		} else {
-			others = append(others, fmt.Sprintf("%s (%s, %d bytes)", clean.Line(c.Type, 30), clean.Line(c.MIMEType, 60), len(c.Data)))
-		}
-	}
-	out.Note = strings.Join(others, ", ")
-	return out
 }

@@ -143,12 +143,12 @@ func (s *subscriber) run(on func(Event)) (problem string) {
 func join(a, b Event) (Event, bool) {
 	switch b := b.(type) {
 	case Text:
-		if a, ok := a.(Text); ok && a.Conversation == b.Conversation && len(a.Text) < maxJoined {
+		if a, ok := a.(Text); ok && a.Conversation == b.Conversation && a.Message == b.Message && len(a.Text) < maxJoined {
 			a.Text += b.Text
 			return a, true
 		}
 	case Reasoning:
-		if a, ok := a.(Reasoning); ok && a.Conversation == b.Conversation && len(a.Text) < maxJoined {
+		if a, ok := a.(Reasoning); ok && a.Conversation == b.Conversation && a.Message == b.Message && len(a.Text) < maxJoined {
 			a.Text += b.Text
 			return a, true
 		}

@@ -76,8 +76,8 @@ func TestTextOfTwoConversationsIsNeverJoined(t *testing.T) {
 		got[d.Conversation] += d.Text
 	})
 	for range 100 {
-		b.Publish(Text{"a", "x"})
-		b.Publish(Text{"b", "y"})
+		b.Publish(Text{Conversation: "a", Text: "x"})
+		b.Publish(Text{Conversation: "b", Text: "y"})
 	}
 	close(hold)
 	cancel()

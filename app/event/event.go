@@ -29,16 +29,22 @@ type Server struct {
 	Error    string
 }
 
-// Reasoning is a piece of the model's thoughts, in order.
+// Reasoning is a piece of the model's thoughts, in order. Message and At are as for Text.
 type Reasoning struct {
 	Conversation string
 	Text         string
+	Message      string
+	At           int
 }
 
-// Text is a piece of the model's answer, in order.
+// Text is a piece of the model's answer, in order. Message is the answer it belongs to, and
+// At how many bytes of that answer's text came before it: who reads the answer while it
+// comes can tell what it has already.
 type Text struct {
 	Conversation string
 	Text         string
+	Message      string
+	At           int
 }
 
 // Call says that a tool call was proposed and has its record. Arguments is the
@@ -159,11 +165,12 @@ type Waiting struct {
 }
 
 // WaitingGone says that an item has left the waiting list and why: answered,
-// expired, withdrawn or cancelled.
+// expired, withdrawn or cancelled. Reason is a sentence without a full stop, or empty.
 type WaitingGone struct {
 	Conversation string
 	ID           string
 	Why          string
+	Reason       string
 }
 
 // ConversationChanged says that something about a conversation differs from before.

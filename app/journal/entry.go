@@ -141,10 +141,11 @@ func (j *Journal) outcome(o Outcome, kind Kind, intended bool, m *meta, c *conte
 // Number is the record's number, fixed since Propose.
 func (e *Entry) Number() int64 { return e.n }
 
-// Shown records, durably, the hash of what a person is about to see.
+// Shown records, durably, the hash of what a person is about to see. Of a request to
+// the model it may come again after the intent: the model's answer is looked at as well.
 func (e *Entry) Shown(ctx context.Context, hash string) error {
 	return e.step(ctx, func() (*item, error) {
-		if e.ended || e.intended {
+		if e.ended || e.intended && e.kind != KindSampling {
 			return nil, e.misfit("shown")
 		}
 		d, err := e.j.draft(e.n, evShown, meta{Shown: hash}, nil)

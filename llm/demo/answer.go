@@ -155,16 +155,16 @@ func talk(q question) reply {
 			"- calculate: “What is 12.5 * 8?”\n"+
 			"- search flights: “Search flights from London to Paris on 2026-05-04”\n"+
 			"- find the best one: “Find the best flight from London to Paris on 2026-05-04”\n"+
-			"- book a trip: “Book a trip from London to Paris from 2026-05-04 to 2026-05-08”\n"+
-			"For everything else, connect a real model with --base-url and --model.",
+			"- book a trip: “Book a trip from London to Paris from 2026-05-04 to 2026-05-08”\n\n"+
+			"For everything else, connect a real model: in the window with Connect a model, in the terminal with --base-url and --model.",
 		"我是管家的演示模型：只有几条固定规则，没有智能，数据不会离开这台电脑。配合演示服务器，我可以：\n"+
 			"- 查周报：“查一下本周周报”\n"+
 			"- 查天气：“北京天气怎么样？”\n"+
 			"- 计算：“12.5 乘以 8 等于多少？”\n"+
 			"- 查航班：“查一下 2026-05-04 从上海到东京的航班”\n"+
 			"- 找最合适的航班：“找一个 2026-05-04 从上海到东京最合适的航班”\n"+
-			"- 预订行程：“预订 2026-05-04 到 2026-05-08 从上海到东京的行程”\n"+
-			"其他问题请用 --base-url 和 --model 连接真正的模型。")
+			"- 预订行程：“预订 2026-05-04 到 2026-05-08 从上海到东京的行程”\n\n"+
+			"其他问题请连接真正的模型：在窗口中点“连接模型”，在终端中用 --base-url 和 --model。")
 	switch {
 	case greeting.MatchString(q.lower):
 		return say("%s", q.lang.pick("Hello! ", "你好！")+help)

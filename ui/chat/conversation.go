@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 	"net/url"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
@@ -72,34 +71,9 @@ func (p *Place) readHead() {
 				p.known = h.known
 			}
 			p.head.show(h)
-			p.awaitTools(turn, len(h.tools) > 0)
 			p.composer.showFolders(p.settings.Roots)
 			p.empty.show(h.demo)
 		})
-	})
-}
-
-// awaitTools reads the head again while servers are still starting, which not every connection announces: once a second,
-// some ten times after a conversation was opened.
-func (p *Place) awaitTools(turn int, known bool) {
-	if known || p.asked >= 12 || p.awaiting {
-		return
-	}
-	p.asked++
-	p.awaiting = true
-	p.d.Go(func(ctx context.Context) {
-		t := time.NewTimer(time.Second)
-		defer t.Stop()
-		select {
-		case <-ctx.Done():
-		case <-t.C:
-			p.d.Do(func() {
-				p.awaiting = false
-				if turn == p.loading {
-					p.readHead()
-				}
-			})
-		}
 	})
 }
 
@@ -207,7 +181,23 @@ func (p *Place) openLink(address string) {
 
 // keyFromText uses Escape that a text had no use for.
 func (p *Place) keyFromText(e *fyne.KeyEvent) {
-	if e.Name == fyne.KeyEscape && !p.d.Shortcut(&desktop.CustomShortcut{KeyName: fyne.KeyEscape}) && p.state.working {
+	if e.Name == fyne.KeyEscape {
+		p.d.Shortcut(&desktop.CustomShortcut{KeyName: fyne.KeyEscape})
+	}
+}
+
+// escapable says whether Escape has something to end here. The window has closed what lies over the places before, and a
+// card that has the keyboard keeps Escape for itself.
+func (p *Place) escapable() bool { return p.finder.open() || p.composer.edits != "" || p.state.working }
+
+// escape ends what was opened last, and at last the turn.
+func (p *Place) escape() {
+	switch {
+	case p.finder.open():
+		p.finder.close()
+	case p.composer.edits != "":
+		p.composer.restore(draft{})
+	case p.state.working:
 		p.stop()
 	}
 }
@@ -245,16 +235,21 @@ func (p *Place) Commands() []place.Command {
 	}
 	return []place.Command{
 		{ID: "chat.composer", TitleKey: "chat.to_composer", Shortcut: ctrl(fyne.KeyL), Do: p.focusComposer},
+		{ID: "chat.enter_card", TitleKey: "waiting.enter", Shortcut: ctrl(fyne.KeyJ), Enabled: func() bool { return len(p.state.items) > 0 }, Do: p.enterCard},
+		{ID: "chat.escape", Shortcut: &desktop.CustomShortcut{KeyName: fyne.KeyEscape}, Enabled: p.escapable, Do: p.escape},
+		{ID: "chat.find", TitleKey: "chat.find", Shortcut: ctrl(fyne.KeyF), Enabled: some, Do: p.finder.show},
 		{ID: "chat.stop", TitleKey: "chat.stop_turn", Enabled: func() bool { return p.state.working }, Do: p.stop},
 		{ID: "chat.regenerate", TitleKey: "chat.regenerate", Enabled: func() bool { return some() && !p.state.working }, Do: p.regenerate},
 		{ID: "chat.edit", TitleKey: "chat.edit_and_branch", Enabled: func() bool { return p.state.last(roleUser) != nil }, Do: p.editLast},
 		{ID: "chat.copy", TitleKey: "chat.copy_answer", Enabled: func() bool { return p.state.last(roleAssistant) != nil }, Do: func() { p.copyText(p.state.last(roleAssistant).words()) }},
 		{ID: "chat.copy_all", TitleKey: "chat.copy_conversation", Enabled: some, Do: p.copyConversation},
+		{ID: "chat.export", TitleKey: "chat.export", Enabled: some, Do: p.export},
 		{ID: "chat.rename", TitleKey: "chat.rename", Enabled: some, Do: func() { p.head.rename() }},
 		{ID: "chat.tools", TitleKey: "chat.tools_here", Do: func() { p.toolSwitches() }},
 		{ID: "chat.model", TitleKey: "chat.choose_model", Do: func() { p.modelMenu() }},
 		{ID: "chat.attach", TitleKey: "chat.attach", Do: p.attachFile},
 		{ID: "chat.folder", TitleKey: "chat.share_folder", Do: p.shareFolder},
+		{ID: "chat.prompts", TitleKey: "chat.own_prompts", Do: p.promptSettings},
 		{ID: "chat.end", TitleKey: "chat.to_end", Do: func() { p.list.SetFollow(true); p.list.ScrollToEnd() }},
 	}
 }

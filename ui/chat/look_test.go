@@ -70,7 +70,7 @@ func turn(t *testing.T, variant, tongue, ask string) {
 	b.composer.key(&fyne.KeyEvent{Name: fyne.KeyReturn})
 	b.settle()
 	b.picture(name + "-prompt")
-	b.d.Shortcut(nil)
+	b.d.Shortcut(escape)
 	b.composer.restore(draft{})
 	b.composer.insert("@")
 	b.until("resources are suggested", func() bool { return len(b.composer.popup.shown) > 0 })
@@ -80,5 +80,5 @@ func turn(t *testing.T, variant, tongue, ask string) {
 	b.toolSwitches()
 	b.settle()
 	b.picture(name + "-tools")
-	b.d.Shortcut(nil)
+	b.d.Shortcut(escape)
 }

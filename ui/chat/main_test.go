@@ -16,6 +16,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 	"go.uber.org/goleak"
 
@@ -57,6 +58,7 @@ type bench struct {
 	t      *testing.T
 	app    *app.App
 	window fyne.Window
+	layer  *layer.Layer
 	opened []string
 	wg     sync.WaitGroup
 
@@ -75,25 +77,25 @@ func newBench(t *testing.T, variant, tongue string) *bench {
 	w.SetPadded(false)
 	b := &bench{t: t, window: w, app: openApp(t)}
 	ctx, cancel := context.WithCancel(context.Background())
-	lay := layer.New(w.Canvas(), func(d time.Duration, f func()) func() {
+	b.layer = layer.New(w.Canvas(), func(d time.Duration, f func()) func() {
 		timer := time.AfterFunc(d, func() { b.do(f) })
 		return func() { timer.Stop() }
 	})
 	b.Place = New(place.Deps{
-		App: b.app, Do: b.do, Layer: lay, Window: func() fyne.Window { return w },
+		App: b.app, Do: b.do, Layer: b.layer, Window: func() fyne.Window { return w },
 		Go: func(f func(context.Context)) {
 			b.wg.Go(func() { f(ctx) })
 		},
 		Open:     func(name, argument string) { b.opened = append(b.opened, name+"/"+argument) },
 		Showing:  func(string, string) {},
-		Shortcut: func(fyne.Shortcut) bool { return lay.Escape() },
+		Shortcut: b.shortcut,
 	})
-	w.SetContent(container.NewStack(b.Canvas(), lay.Object()))
+	w.SetContent(container.NewStack(b.Canvas(), b.layer.Object()))
 	w.Resize(fyne.NewSize(1032, 800))
 	b.Shown()
 	t.Cleanup(func() {
 		b.Place.Close()
-		lay.Close()
+		b.layer.Close()
 		cancel()
 		b.wg.Wait()
 	})
@@ -130,6 +132,26 @@ func openApp(t *testing.T) *app.App {
 		}
 	})
 	return a
+}
+
+// shortcut does what the window does with a shortcut.
+func (b *bench) shortcut(s fyne.Shortcut) bool {
+	if s.ShortcutName() == escape.ShortcutName() && b.layer.Escape() {
+		return true
+	}
+	for _, c := range b.Commands() {
+		if c.Shortcut != nil && c.Shortcut.ShortcutName() == s.ShortcutName() && (c.Enabled == nil || c.Enabled()) {
+			c.Do()
+			return true
+		}
+	}
+	return false
+}
+
+var escape = &desktop.CustomShortcut{KeyName: fyne.KeyEscape}
+
+func ctrl(key fyne.KeyName) fyne.Shortcut {
+	return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}
 }
 
 func (b *bench) do(f func()) {
@@ -189,6 +211,20 @@ func (b *bench) say(words string) {
 	b.composer.entry.SetText(words)
 	b.composer.entry.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 	b.composer.entry.KeyUp(&fyne.KeyEvent{Name: fyne.KeyReturn})
+}
+
+// turn says something and waits for the end of what follows.
+func (b *bench) turn(words string) {
+	b.t.Helper()
+	last := func() string {
+		if m := b.state.last(roleAssistant); m != nil {
+			return m.ID
+		}
+		return ""
+	}
+	before := last()
+	b.say(words)
+	b.until("the turn has ended", func() bool { return last() != before && b.ended() })
 }
 
 // item waits for something of a kind that waits for the person.

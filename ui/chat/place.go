@@ -2,6 +2,8 @@ package chat
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -15,11 +17,15 @@ import (
 	"steward/ui/language"
 	"steward/ui/list"
 	"steward/ui/place"
+	"steward/ui/theme"
 	"steward/ui/waiting"
 )
 
 // pageOfMessages is how many messages are read at once; scrolling to the top reads as many more.
 const pageOfMessages = 60
+
+// messagesOfTurn is how many messages a turn brings, and some.
+const messagesOfTurn = 30
 
 // Place is the chat. It shows one conversation at a time; the others go on unseen.
 type Place struct {
@@ -31,6 +37,7 @@ type Place struct {
 
 	state    *presenter
 	loading  int // counts what was opened, so that an old reading is not shown
+	reading  int // and what was read of it
 	known    app.Conversation
 	settings app.ConversationSettings
 	more     bool // there are older messages than those shown
@@ -50,9 +57,13 @@ type Place struct {
 	empty    *empty
 	fresh    *chip
 	offers   *offers
+	finder   *finder
+	book     book
+	watches  map[watched]*watch
+	cards    map[*itemRow]bool
+	entered  string   // the card that the keyboard was led into last
+	pins     *flowBox // pinned prompts, above the composer
 	ticking  bool
-	awaiting bool // the head is read again soon
-	asked    int  // how often it was, for this conversation
 
 	// What a conversation without a name is to become; read in the background when it gets one.
 	wantTemporary atomic.Bool
@@ -63,6 +74,7 @@ type Place struct {
 type itemCard interface {
 	fyne.CanvasObject
 	HeightFor(width float32) float32
+	Enter() // puts the keyboard into it, on the answer that lets nothing happen
 	Close()
 }
 
@@ -70,12 +82,13 @@ type itemCard interface {
 func New(d place.Deps) *Place {
 	p := &Place{
 		d: d, now: time.Now, pool: code.NewPool(d.Do), state: newPresenter(), opened: map[string]bool{}, runs: map[string]time.Time{},
-		objects: map[*column]string{}, drafts: map[string]draft{},
+		objects: map[*column]string{}, drafts: map[string]draft{}, watches: map[watched]*watch{}, cards: map[*itemRow]bool{},
 	}
 	p.card = func(item consent.Item, resized func()) itemCard {
 		return waiting.NewCard(item, waiting.Deps{Deps: d, Resized: func(*waiting.Card) { resized() }})
 	}
 	p.offers = newOffers(p)
+	p.finder = newFinder(p)
 	p.list = list.New(list.Source{
 		Len: func() int { return len(p.state.rows) }, Build: p.build, Update: p.update, Released: p.released,
 		Key: func(i int) string { return p.state.rows[i].key },
@@ -92,15 +105,23 @@ func New(d place.Deps) *Place {
 			p.earlier()
 		}
 	}
+	p.list.OnKey = func(_ int, e *fyne.KeyEvent) bool {
+		p.keyFromText(e)
+		return e.Name == fyne.KeyEscape
+	}
 	p.fresh = newChip(outlined, "chevron-down", lang.X("chat.new_text", "New text"), func() { p.list.SetFollow(true); p.list.ScrollToEnd() })
 	p.fresh.pill, p.fresh.small = true, true
 	p.fresh.Hide()
+	p.pins = newFlow(1.5 * theme.Step)
+	p.pins.Hide()
 	p.composer = newComposer(p)
 	p.head = newHead(p)
 	p.empty = newEmpty(p)
 	p.frame = newFrame(p)
 	p.unsub = d.App.Listen(p.told)
 	p.open("")
+	p.readPrompts()
+	d.Go(func(ctx context.Context) { d.App.Start(ctx) }) // what they offer is wanted before anything is asked: tools, prompts, resources
 	return p
 }
 
@@ -112,6 +133,9 @@ func (p *Place) Goto(argument string) {
 	if argument != p.state.conversation {
 		p.open(argument)
 	}
+	if p.shown {
+		p.focusComposer()
+	}
 }
 
 // Shown begins to draw, and puts the keyboard into the composer.
@@ -119,6 +143,7 @@ func (p *Place) Shown() {
 	p.shown = true
 	p.list.Reset()
 	p.focusComposer()
+	p.readEnter()
 	p.tick()
 }
 
@@ -128,31 +153,45 @@ func (p *Place) Hidden() { p.shown = false; p.composer.closePopup() }
 // Close ends what the place holds.
 func (p *Place) Close() {
 	p.composer.closePopup()
-	unsub, pool := p.unsub, p.pool
-	go func() { // both wait for work that may itself want Fyne's goroutine
+	for v := range p.cards {
+		v.card.Close()
+	}
+	unsub, pool, watches := p.unsub, p.pool, slices.Collect(maps.Values(p.watches))
+	go func() { // all of them wait for work that may itself want Fyne's goroutine
+		for _, k := range watches {
+			k.end()
+		}
 		unsub()
 		pool.Close()
 	}()
 }
 
 func (p *Place) focusComposer() {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(p.composer.entry); c != nil {
-		c.Focus(p.composer.entry)
+	p.focus(p.composer.entry)
+}
+
+// focus puts the keyboard on an object. The window is asked, not the object: it knows its canvas only once it was drawn.
+func (p *Place) focus(o fyne.Focusable) {
+	if w := p.d.Window(); w != nil {
+		w.Canvas().Focus(o)
 	}
 }
 
 // open shows a conversation from the store.
 func (p *Place) open(id string) {
 	p.drafts[p.state.conversation] = p.composer.draft()
+	p.finder.bar.Hide()
+	p.finder.forget()
 	p.composer.restore(p.drafts[id])
 	p.loading++
-	p.state.load(id, nil, nil, false)
+	p.state.load(id, nil, nil, p.isWorking(id))
 	p.known, p.settings = app.Conversation{ID: id}, app.ConversationSettings{}
-	p.more, p.paging, p.asked = false, false, 0
+	p.more, p.paging = false, false
 	p.wantTemporary.Store(false)
 	p.wantSettings.Store(nil)
 	p.fresh.Hide()
 	p.state.flush()
+	p.composer.working(p.state.working) // Stop belongs to what is shown, whatever else works
 	p.list.Reset()
 	p.list.SetFollow(true)
 	p.refreshAll()
@@ -166,14 +205,16 @@ func (p *Place) read() {
 	if id == "" {
 		return
 	}
-	limit := max(pageOfMessages, len(p.state.messages))
+	limit := max(pageOfMessages, len(p.state.messages)+messagesOfTurn) // what the person has scrolled up to stays
+	p.reading++
+	reading := p.reading
 	p.d.Go(func(ctx context.Context) {
 		messages, err := p.d.App.Messages(ctx, id, 0, limit)
 		if gone(ctx, err) {
 			return
 		}
 		p.d.Do(func() {
-			if turn != p.loading {
+			if turn != p.loading || reading != p.reading { // a later reading knows more
 				return
 			}
 			if err != nil {
@@ -183,6 +224,7 @@ func (p *Place) read() {
 			working := p.isWorking(id)
 			p.state.load(id, messages, p.d.App.Waiting().List(), working)
 			p.more = len(messages) >= limit
+			p.finder.changed()
 			p.soon()
 		})
 	})
@@ -199,13 +241,24 @@ func (p *Place) isWorking(id string) bool {
 
 // earlier reads a page of older messages.
 func (p *Place) earlier() {
-	if !p.more || p.paging {
-		return
+	if p.more && !p.paging {
+		p.page(p.state.oldest(), pageOfMessages, nil)
 	}
+}
+
+// back reads messages until the last n are there, and runs then.
+func (p *Place) back(n int, then func()) {
+	if n -= len(p.state.messages); n > 0 && p.more {
+		p.page(p.state.oldest(), n, then)
+	}
+}
+
+// page reads n messages older than those from before on.
+func (p *Place) page(before int64, n int, then func()) {
 	p.paging = true
-	id, turn, before := p.state.conversation, p.loading, p.state.oldest()
+	id, turn := p.state.conversation, p.loading
 	p.d.Go(func(ctx context.Context) {
-		messages, err := p.d.App.Messages(ctx, id, before, pageOfMessages)
+		messages, err := p.d.App.Messages(ctx, id, before, n)
 		if gone(ctx, err) {
 			return
 		}
@@ -218,9 +271,12 @@ func (p *Place) earlier() {
 				p.fail(err)
 				return
 			}
-			p.more = len(messages) >= pageOfMessages
+			p.more = len(messages) >= n
 			p.state.earlier(messages)
-			p.soon()
+			p.flush()
+			if then != nil {
+				then()
+			}
 		})
 	})
 }
@@ -318,6 +374,7 @@ func (p *Place) released(o fyne.CanvasObject) {
 	case *answerRow:
 		delete(p.objects, o.column)
 	case *itemRow:
+		delete(p.cards, o)
 		o.card.Close()
 	}
 }

@@ -54,12 +54,14 @@ type row struct {
 	call    *app.CallState
 	item    *consent.Item
 	text    string // of a notice; safe to show
+	last    bool   // of an ending: it is the end of all there is, so it can be tried again
 }
 
 // message is a message with the pieces that arrived since it was read.
 type message struct {
 	app.ChatMessage
 	text, reasoning strings.Builder // what streams; Text and Reasoning stay as they were read
+	missed          bool            // a piece was not heard: the message is being read anew
 }
 
 func (m *message) words() string    { return m.Text + m.text.String() }
@@ -93,14 +95,15 @@ func newPresenter() *presenter { return &presenter{touched: map[string]bool{}} }
 
 // load shows a conversation as it was read.
 func (p *presenter) load(conversation string, messages []app.ChatMessage, items []consent.Item, working bool) {
-	notices, end := p.notices, p.end
+	notices, end, live := p.notices, p.end, p.current
 	if conversation != p.conversation {
-		notices, end = nil, nil
+		notices, end, live = nil, nil, nil
 	}
 	*p = presenter{notices: notices, end: end, conversation: conversation, working: working, rows: p.rows, touched: map[string]bool{}, moved: true}
 	for _, m := range messages {
 		p.store(m)
 	}
+	p.resume(live)
 	p.waits(items)
 }
 
@@ -143,12 +146,13 @@ func (p *presenter) store(m app.ChatMessage) {
 		}
 		p.messages = slices.Insert(p.messages, i, at)
 	}
-	if m.State != stateStreaming || len(m.Text) >= len(at.words()) {
-		at.text.Reset()
-		at.reasoning.Reset()
-	} else if at.ID != "" { // the stored state lags behind what was heard
-		m.Text, m.Reasoning = at.Text, at.Reasoning
+	if m.State == stateStreaming && at.ID != "" && !at.streaming() {
+		// It was read before its end, and arrives behind it.
+		m.State, m.Error, m.Text, m.Reasoning = at.State, at.Error, at.words(), at.thoughts()
 	}
+	ahead(&at.text, at.words(), m.Text, m.State == stateStreaming)
+	ahead(&at.reasoning, at.thoughts(), m.Reasoning, m.State == stateStreaming)
+	at.missed = false
 	for i := range m.Calls { // what was heard of a call is newer than a reading that has no outcome
 		for _, o := range p.messages {
 			if old := o.call(m.Calls[i].ID); old != nil && m.Calls[i].State != callDone && later(old.State, m.Calls[i].State) {
@@ -249,11 +253,9 @@ func (p *presenter) apply(e event.Event) want {
 	case event.MessageStarted:
 		p.started(e)
 	case event.Text:
-		p.streamTo().text.WriteString(e.Text)
-		p.streamed(rowAnswer)
+		return p.piece(rowAnswer, e.Message, e.At, e.Text)
 	case event.Reasoning:
-		p.streamTo().reasoning.WriteString(e.Text)
-		p.streamed(rowReasoning)
+		return p.piece(rowReasoning, e.Message, e.At, e.Text)
 	case event.MessageStored:
 		return want{message: e.ID}
 	case event.Call:
@@ -334,40 +336,6 @@ func conversationOf(e event.Event) string {
 	return ""
 }
 
-// started begins an answer.
-func (p *presenter) started(e event.MessageStarted) {
-	p.working = true
-	if m := p.find(e.ID); m != nil {
-		if m.streaming() {
-			p.current = m
-		}
-		return
-	}
-	p.endCurrent(stateComplete)
-	p.current = &message{ChatMessage: app.ChatMessage{ID: e.ID, Role: roleAssistant, State: stateStreaming, Model: e.Model}}
-	p.messages = append(p.messages, p.current)
-	p.moved = true
-}
-
-// streamTo is the answer that pieces belong to; one without a name where none was announced.
-func (p *presenter) streamTo() *message {
-	if p.current == nil {
-		p.started(event.MessageStarted{Conversation: p.conversation, ID: nameless})
-	}
-	if p.current == nil { // it is named already and complete: a piece that came late
-		p.current = &message{}
-	}
-	return p.current
-}
-
-func (p *presenter) streamed(kind rowKind) {
-	key := keyOf(kind, p.current.ID)
-	p.touched[key] = true
-	if !slices.ContainsFunc(p.rows, func(r row) bool { return r.key == key }) {
-		p.moved = true
-	}
-}
-
 func (p *presenter) endCurrent(state string) {
 	if p.current == nil {
 		return
@@ -402,7 +370,7 @@ func (p *presenter) called(e event.Call) {
 		m = p.messages[n-1]
 	}
 	if m == nil {
-		m = p.streamTo()
+		m = p.streamTo(nameless)
 	}
 	m.Calls = append(m.Calls, app.CallState{ID: e.ID, Record: e.Record, Server: e.Server, Tool: e.Tool, Arguments: e.Arguments, State: callWaiting})
 	p.moved = true

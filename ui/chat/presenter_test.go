@@ -39,15 +39,15 @@ func TestStreamingTouchesOnlyTheGrowingAnswer(t *testing.T) {
 	p := loaded(old...)
 	p.apply(event.TurnStart{Conversation: "c"})
 	p.apply(event.MessageStarted{Conversation: "c", ID: "m"})
-	p.apply(event.Text{Conversation: "c", Text: "one "})
+	p.apply(event.Text{Conversation: "c", Message: "m", Text: "one "})
 	p.flush()
 	at := len(p.rows) - 1
 	if p.rows[at].key != "answer:m" {
 		t.Fatalf("the last row is %s", p.rows[at].key)
 	}
-	for range 50 {
-		p.apply(event.Text{Conversation: "c", Text: "two "})
-		p.apply(event.Text{Conversation: "c", Text: "three "})
+	for i := range 50 {
+		p.apply(event.Text{Conversation: "c", Message: "m", At: 4 + 10*i, Text: "two "})
+		p.apply(event.Text{Conversation: "c", Message: "m", At: 8 + 10*i, Text: "three "})
 		c := p.flush()
 		if c.reset || c.added != 0 || !slices.Equal(c.touched, []int{at}) {
 			t.Fatalf("two pieces changed %+v", c)
@@ -143,7 +143,7 @@ func TestEndings(t *testing.T) {
 			p.apply(event.TurnStart{Conversation: "c"})
 			if begun {
 				p.apply(event.MessageStarted{Conversation: "c", ID: "m"})
-				p.apply(event.Text{Conversation: "c", Text: "so far"})
+				p.apply(event.Text{Conversation: "c", Message: "m", Text: "so far"})
 			}
 			w := p.apply(event.Turn{Conversation: "c", State: state, Error: "why"})
 			if !w.all || p.working {
@@ -223,5 +223,21 @@ func TestLinesStayLinesWhenTheyAreRevealed(t *testing.T) {
 	}
 	if got := revealJSON("{\"a\":\"\u202e\"}"); strings.Contains(got, "\u202e") {
 		t.Errorf("hidden in JSON: %q", got)
+	}
+}
+
+// Only the end of all there is can be tried again: trying again asks for the last answer.
+func TestOnlyTheLastEndingIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	p := loaded(user("u", "q"), app.ChatMessage{ID: "m", Role: roleAssistant, State: stateStopped, Text: "x"})
+	p.flush()
+	at := slices.IndexFunc(p.rows, func(r row) bool { return r.kind == rowEnding })
+	if at < 0 || !p.rows[at].last {
+		t.Fatalf("the rows are %s", keys(p))
+	}
+	p.apply(event.TurnStart{Conversation: "c"})
+	p.store(user("v", "q"))
+	if c := p.flush(); p.rows[at].last || !c.reset && !slices.Contains(c.touched, at) {
+		t.Errorf("an ending that is not the last any more: %+v, changed %+v", p.rows[at], c)
 	}
 }

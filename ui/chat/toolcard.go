@@ -7,6 +7,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/widget"
 
@@ -249,6 +250,8 @@ func (t *tappable) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
 	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace:
 		t.tapped()
+	case fyne.KeyEscape:
+		t.TypedShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyEscape})
 	}
 }
 

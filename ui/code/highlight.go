@@ -2,14 +2,15 @@ package code
 
 import (
 	"crypto/sha256"
+	"io/fs"
 	"strings"
 	"sync"
 	"time"
 
 	"fyne.io/fyne/v2"
 	"github.com/alecthomas/chroma/v2"
-	"github.com/alecthomas/chroma/v2/lexers"
 
+	"steward/assets"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -20,6 +21,26 @@ const (
 	maxCached    = 4 << 20         // bytes of source whose runs are kept
 )
 
+// registry is every language that is known, read when the first code is coloured (tens of milliseconds). A grammar that
+// cannot be read leaves its language plain.
+var registry = sync.OnceValue(func() *chroma.LexerRegistry {
+	r := chroma.NewLexerRegistry()
+	grammars, err := assets.Grammars()
+	if err != nil {
+		return r
+	}
+	names, err := fs.Glob(grammars, "*.xml")
+	if err != nil {
+		return r
+	}
+	for _, name := range names {
+		if lexer, err := chroma.NewXMLLexer(grammars, name); err == nil {
+			r.Register(lexer)
+		}
+	}
+	return r
+})
+
 // Highlight splits code into runs of one colour. It is slow (some megabytes a second, and tens of milliseconds for the
 // first text in a language) and pure: call it off Fyne's thread, from any goroutine. The runs together are src, byte by
 // byte. nil means there is nothing to colour: unknown language, too long, or not to be read by the lexer without loss.
@@ -27,8 +48,8 @@ func Highlight(lang, src string) []text.Run {
 	if src == "" || len(src) > maxHighlight {
 		return nil
 	}
-	lexer := lexers.Get(lang)
-	if lang == "" || lexer == nil || lexer == lexers.Fallback {
+	lexer := registry().Get(lang)
+	if lang == "" || lexer == nil {
 		return nil
 	}
 	next, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, src)

@@ -12,7 +12,8 @@ import (
 )
 
 // callChoices offers what a call can be answered with. A grant for a conversation is none
-// where the call belongs to none.
+// where the call belongs to none, and none at all where the tool's name is asked for each
+// time.
 func callChoices(item consent.Item) []choice {
 	all := []choice{
 		{"y", "yes", "allow this one call", true},
@@ -22,7 +23,10 @@ func callChoices(item consent.Item) []choice {
 		{"n", "no", "deny", false},
 		{"r", "reason", "deny and tell the model why", false},
 	}
-	if item.Conversation == "" {
+	switch {
+	case item.Twice:
+		return slices.Delete(all, 1, 3)
+	case item.Conversation == "":
 		return slices.Delete(all, 1, 2)
 	}
 	return all
@@ -41,10 +45,25 @@ func (t *terminal) putCall(ctx context.Context, item consent.Item) (consent.Answ
 		if err != nil {
 			return consent.Answer{Action: consent.Deny}, err
 		}
+		if ok && item.Twice && answer.Action == consent.Allow {
+			if answer.Typed, ok, err = t.typedName(ctx, item); err != nil {
+				return consent.Answer{Action: consent.Deny}, err
+			}
+		}
 		if ok {
 			return answer, nil
 		}
 	}
+}
+
+// typedName asks for the name of a tool that is not allowed by one key.
+func (t *terminal) typedName(ctx context.Context, item consent.Item) (name string, ok bool, err error) {
+	name, err = t.decision(ctx, fmt.Sprintf("Type the tool's name, %s, to allow it: ", cutShort(item.Presentation.Tool, nameCharacters)))
+	ok = err == nil && name == item.Call.Tool()
+	if err == nil && !ok {
+		t.print("That is not its name, so nothing was allowed.\n")
+	}
+	return name, ok, err
 }
 
 // callAnswer completes the answer that key begins; ok is false where the person thought

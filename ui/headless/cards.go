@@ -265,11 +265,14 @@ func samplingCard(c *card, item consent.Item) {
 func (c *card) samplingRequest(item consent.Item) {
 	p := item.Presentation
 	if s := item.Sampling; s != nil {
-		model := fmt.Sprintf("Model: %s, at most %d tokens", orWords(s.Model, "none can be reached"), s.MaxTokens)
+		model := fmt.Sprintf("Model: %s, at most %d tokens", orWords(p.Model, "none can be reached"), s.MaxTokens)
 		if s.Wanted > s.MaxTokens {
 			model += fmt.Sprintf(" (the server wanted %d)", s.Wanted)
 		}
 		c.line("  ", model)
+	}
+	if len(p.Hints) > 0 {
+		c.line("  ", "The server would like one of these, which chooses nothing by itself: "+strings.Join(p.Hints, ", "))
 	}
 	if p.System != "" {
 		c.printf("\n  System prompt:\n")

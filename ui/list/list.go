@@ -292,21 +292,29 @@ func (l *List) ScrollToEnd() {
 }
 
 // Reveal scrolls as little as needed to show row i.
-func (l *List) Reveal(i int) {
+func (l *List) Reveal(i int) { l.RevealPart(i, 0, -1) }
+
+// RevealPart scrolls as little as needed to show the part of row i that begins at top of it and is height high; all of
+// the row with a height below 0.
+func (l *List) RevealPart(i int, top, height float32) {
 	if i < 0 || i >= l.at.Len() {
 		return
 	}
 	if l.ready() {
 		l.fresh(i)
 	}
-	top, view := l.at.Top(i)-l.offset, float64(l.size.Height)
+	part, high := float64(top), float64(height)
+	if height < 0 {
+		part, high = 0, l.at.Height(i)
+	}
+	at, view := l.at.Top(i)+part-l.offset, float64(l.size.Height)
 	switch {
-	case top < 0 || l.at.Height(i) > view:
+	case at < 0 || high > view:
 		l.setFollowing(false)
-		l.pin, l.pinY = i, 0
-	case top+l.at.Height(i) > view:
+		l.pin, l.pinY = i, -part
+	case at+high > view:
 		l.setFollowing(false)
-		l.pin, l.pinY = i, view-l.at.Height(i)
+		l.pin, l.pinY = i, view-high-part
 	}
 	l.arrange()
 }

@@ -51,6 +51,21 @@ var reader = goldmark.New(goldmark.WithExtensions(
 	extension.NewLinkify(extension.WithLinkifyAllowedProtocols([]string{"http:", "https:"})),
 )).Parser()
 
+// Plain gives the texts of a source without marks, block by block, as a view shows them. Like [Parse] it is pure.
+func Plain(src string, words text.Words) []string {
+	var out []string
+	for _, b := range Parse(src, words) {
+		for _, part := range b.Parts {
+			if part.Code != nil {
+				out = append(out, part.Code.Source)
+			} else {
+				out = append(out, part.Block.Plain())
+			}
+		}
+	}
+	return out
+}
+
 // Parse reads a whole source. It is pure and may be called from any goroutine; for sources above some tens of kilobytes
 // call it off Fyne's thread, since there are sources that take goldmark quadratic time. words gives the placeholders of
 // pictures and must be safe to call there.

@@ -43,6 +43,11 @@ type PromptUser interface {
 	UsePrompt(server, name string)
 }
 
+// FileTaker is a place that takes files and folders dropped on the window: the chat. Paths are as the system gives them.
+type FileTaker interface {
+	Dropped(paths []string)
+}
+
 // ToolShower is a place that can show one tool of a server: the servers. The command palette asks for it.
 type ToolShower interface {
 	ShowTool(server, tool string)

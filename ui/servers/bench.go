@@ -3,15 +3,18 @@ package servers
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
-	"fyne.io/fyne/v2/widget"
 
 	"steward/app"
 	"steward/app/clean"
+	"steward/app/event"
+	"steward/ui/button"
 	"steward/ui/code"
 	"steward/ui/form"
 	"steward/ui/language"
@@ -35,16 +38,24 @@ type bench struct {
 	raw    *form.Entry
 	mode   *segments
 	input  *fyne.Container
-	run    *widget.Button
-	halt   *widget.Button
+	run    *button.Button
+	halt   *button.Button
 	status *text.Label
 	result *fyne.Container
 	object fyne.CanvasObject
 	stop   context.CancelFunc // while a call runs
+	output bool               // the tool promises what its result looks like
+
+	// Of the call that runs:
+	id       string // known once it was proposed
+	decided  bool   // the person, or a rule, said yes
+	began    time.Time
+	progress event.Progress
+	bar      *fyne.Container
 }
 
 func newBench(k *kit, p *page, call caller, t app.ServerTool) *bench {
-	b := &bench{k: k, page: p, call: call, server: t.Server, tool: t.Tool.Tool}
+	b := &bench{k: k, page: p, call: call, server: t.Server, tool: t.Tool.Tool, output: len(t.Output) > 0, bar: newBar()}
 	fields, ok := formFields(t.InputSchema)
 	b.raw = form.NewMultiLine(4)
 	b.raw.EnterBreaks = true
@@ -63,9 +74,9 @@ func newBench(k *kit, p *page, call caller, t app.ServerTool) *bench {
 		b.form.OnShortcut = k.d.Shortcut
 	}
 	b.mode = newSegments(b.show, lang.X("servers.as_form", "Form"), lang.X("servers.as_json", "JSON"))
-	b.run = widget.NewButton(lang.X("servers.run", "Run"), b.start)
-	b.run.Importance = widget.HighImportance
-	b.halt = widget.NewButton(lang.X("common.stop", "Stop"), func() {
+	b.run = newButton(lang.X("servers.run", "Run"), b.start)
+	b.run.SetLook(button.Strong)
+	b.halt = newButton(lang.X("common.stop", "Stop"), func() {
 		if b.stop != nil {
 			b.stop()
 		}
@@ -75,7 +86,7 @@ func newBench(k *kit, p *page, call caller, t app.ServerTool) *bench {
 	b.result = column(2 * step)
 	b.object = column(1.5*step,
 		caption(lang.X("servers.try_it", "Try it — no model involved"), theme.Dim, text.Whole),
-		card(b.head(), b.input, container.NewBorder(nil, nil, left(b.run, b.halt), nil, container.New(centred{}, b.status)), b.result))
+		card(b.head(), b.input, container.NewBorder(nil, nil, left(b.run, b.halt), nil, container.New(centred{}, b.status)), b.bar, b.result))
 	if b.form == nil {
 		b.mode.show(1)
 	}
@@ -143,7 +154,9 @@ func (b *bench) start() {
 	b.result.Objects = []fyne.CanvasObject{left(code.NewButton("clock", lang.X("servers.open_waiting", "Open what waits for you"), func() { b.k.d.Open(place.Waiting, "") }))}
 	b.run.Disable()
 	b.halt.Show()
-	b.say(lang.X("servers.running", "Running. If this tool asks every time, your answer is awaited."), theme.Dim)
+	b.id, b.decided, b.began, b.progress = "", false, time.Now(), event.Progress{}
+	b.k.running.Add(1)
+	b.tell()
 	stopped := make(chan struct{})
 	closed := false
 	b.stop = func() {
@@ -167,8 +180,56 @@ func (b *bench) start() {
 	})
 }
 
+// heard is told what happens to calls while one of a bench runs.
+func (b *bench) heard(e event.Event) {
+	if b.stop == nil {
+		return
+	}
+	switch e := e.(type) {
+	case event.Call:
+		if b.id == "" && e.Conversation == "" && e.Server == b.server && e.Tool == b.tool {
+			b.id = e.ID
+		}
+	case event.Decision:
+		if e.Call == b.id && b.id != "" && !b.decided {
+			b.decided, b.began = true, time.Now()
+			b.result.Objects = nil // nothing waits for the person any more
+		}
+	case event.Progress:
+		if e.Call == b.id && b.id != "" {
+			b.decided, b.progress = true, e
+		}
+	}
+	b.tell()
+}
+
+// tell says how far the running call is.
+func (b *bench) tell() {
+	if b.stop == nil {
+		return
+	}
+	if !b.decided {
+		b.say(lang.X("servers.waiting_for_you", "Waiting for your answer. Nothing has been sent yet."), theme.Waiting)
+		return
+	}
+	words := []string{lang.X("servers.running_for", "Running for {{.time}}", map[string]any{"time": span(time.Since(b.began))})}
+	p := b.progress
+	share := float32(0)
+	switch {
+	case p.Total > 0:
+		share = float32(min(max(p.Progress/p.Total, 0), 1))
+		words = append(words, strconv.Itoa(int(share*100))+" %")
+	case p.Progress > 0:
+		words = append(words, strconv.FormatFloat(p.Progress, 'g', -1, 64))
+	}
+	setBar(b.bar, p.Total > 0, share)
+	b.say(strings.Join(append(words, nonEmpty(clean.Line(p.Message, 300))...), " · "), theme.Dim)
+}
+
 func (b *bench) done(o app.Outcome, err error) {
 	b.stop = nil
+	b.k.running.Add(-1)
+	setBar(b.bar, false, 0)
 	b.run.Enable()
 	b.halt.Hide()
 	b.result.Objects = nil
@@ -181,6 +242,12 @@ func (b *bench) done(o app.Outcome, err error) {
 	}
 	b.result.Objects = append(b.result.Objects, b.resultOf(o)...)
 	words, colour := outcomeWords(o)
+	if b.output && o.Outcome == "ok" && len(o.Structured) > 0 && len(o.Notes) == 0 {
+		words += " · " + lang.X("servers.valid", "valid against the schema")
+	}
+	for _, n := range o.Notes {
+		b.result.Objects = append([]fyne.CanvasObject{caption("⚠ "+clean.Clean(n), theme.Waiting, text.Wrap)}, b.result.Objects...)
+	}
 	b.say(words, colour)
 }
 
@@ -215,6 +282,8 @@ func (b *bench) resultOf(o app.Outcome) []fyne.CanvasObject {
 			out = append(out, b.k.listing(b.page, "json", s))
 		case s != "":
 			out = append(out, b.k.listing(b.page, "", s))
+		case strings.HasPrefix(c.MIMEType, "image/") && len(c.Data) > 0:
+			out = append(out, b.k.picture(b.page, c.MIMEType, c.Data))
 		default:
 			what := strings.Join(nonEmpty(clean.Clean(c.Type), clean.Clean(c.MIMEType), clean.Reveal(c.Name), clean.Reveal(c.URI)), " · ")
 			out = append(out, caption(what, theme.Dim, text.Wrap))
@@ -241,6 +310,30 @@ func nonEmpty(words ...string) []string {
 		}
 	}
 	return out
+}
+
+// newBar is a thin bar that shows a share of the width.
+func newBar() *fyne.Container {
+	c := container.New(&barLayout{}, newPaint(theme.Side, "", 2), newPaint(theme.Accent, "", 2))
+	c.Hide()
+	return c
+}
+
+func setBar(c *fyne.Container, shown bool, share float32) {
+	c.Layout.(*barLayout).share = share
+	c.Hidden = !shown
+	c.Refresh()
+}
+
+type barLayout struct{ share float32 }
+
+// MinSize is Fyne's.
+func (*barLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(40, 4) }
+
+// Layout is Fyne's.
+func (b *barLayout) Layout(o []fyne.CanvasObject, s fyne.Size) {
+	o[0].Resize(s)
+	o[1].Resize(fyne.NewSize(s.Width*b.share, s.Height))
 }
 
 // centred puts one measured object into the middle of the height it gets.

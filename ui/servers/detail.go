@@ -2,6 +2,9 @@ package servers
 
 import (
 	"context"
+	"encoding/json"
+	"strings"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -11,6 +14,7 @@ import (
 
 	"steward/app"
 	"steward/app/clean"
+	"steward/ui/button"
 	"steward/ui/language"
 	"steward/ui/place"
 	"steward/ui/text"
@@ -35,26 +39,33 @@ type tab interface {
 
 // detail is the chosen server.
 type detail struct {
-	s      *Place
-	object *fyne.Container
-	head   *fyne.Container
-	tabs   *segments
-	under  *fyne.Container
-	blank  *page
-	all    []tab
-	tools  *toolsTab
-	res    *resourcesTab
-	log    *logTab
-	wire   *wireTab
-	review *review
-	server string
+	s       *Place
+	object  *fyne.Container
+	head    *fyne.Container
+	tabs    *segments
+	under   *fyne.Container
+	blank   *page
+	all     []tab
+	tools   *toolsTab
+	res     *resourcesTab
+	log     *logTab
+	wire    *wireTab
+	prompts *promptsTab
+	doctor  *doctorTab
+	review  *review
+	server  string
+	shape   string                    // what the head shows
+	made    map[string]*button.Button // of the head, kept so that the keyboard stays on them
+	on      *widget.Check
 }
 
 func newDetail(s *Place) *detail {
-	d := &detail{s: s, blank: newPage(), head: container.NewStack()}
+	d := &detail{s: s, blank: newPage(), head: container.NewStack(), made: map[string]*button.Button{}}
 	d.tools, d.res, d.log, d.wire = newToolsTab(s), newResourcesTab(s), newLogTab(s), newWireTab(s)
-	d.all = []tab{d.tools, d.res, newPromptsTab(s), d.log, d.wire, newDoctorTab(s)}
+	d.prompts, d.doctor = newPromptsTab(s), newDoctorTab(s)
+	d.all = []tab{d.tools, d.res, d.prompts, d.log, d.wire, d.doctor}
 	d.review = newReview(s)
+	d.on = widget.NewCheck(lang.X("common.on", "On"), nil)
 	d.tabs = newSegments(d.choose, d.titles(app.ServerDetail{ServerStatus: app.ServerStatus{Tools: -1, Resources: -1, Prompts: -1}})...)
 	d.under = container.NewStack(d.all[0].object())
 	d.object = container.NewStack(d.blank.Container)
@@ -83,8 +94,24 @@ func (d *detail) choose(i int) {
 	d.tabs.show(i)
 	d.under.Objects = []fyne.CanvasObject{d.all[i].object()}
 	d.under.Refresh()
+	if i == tabResources {
+		d.res.seen()
+	}
 	d.look()
 }
+
+// page is the page that is seen of the server.
+func (d *detail) page() *page {
+	switch {
+	case d.object.Objects[0] == d.blank.Container:
+		return d.blank
+	case d.reviewing():
+		return d.review.page
+	}
+	return []*page{d.tools.page, d.res.page, d.prompts.page, d.log.page, d.wire.page, d.doctor.page}[d.tabs.chosen]
+}
+
+func (d *detail) reviewing() bool { return d.review.open || d.s.p.detail.State == app.ServerUnreviewed }
 
 // update shows what the presenter knows of the chosen server.
 func (d *detail) update() {
@@ -98,7 +125,7 @@ func (d *detail) update() {
 		}
 		return
 	case p.detailErr != nil:
-		d.blank.set(note(language.Message(p.detailErr), theme.Refusal, theme.RefusalTint, left(widget.NewButton(lang.X("common.retry", "Try again"), p.readDetail))))
+		d.blank.set(note(language.Message(p.detailErr), theme.Refusal, theme.RefusalTint, left(newButton(lang.X("common.retry", "Try again"), p.readDetail))))
 		d.show(d.blank.Container)
 		return
 	case !p.detailed:
@@ -112,25 +139,37 @@ func (d *detail) update() {
 		d.review.leave()
 	}
 	d.tabs.set(d.titles(s)...)
-	d.head.Objects = []fyne.CanvasObject{d.top(s)}
-	d.head.Refresh()
+	d.drawHead(s)
 	for _, t := range d.all {
 		t.update(s)
 	}
 	d.review.update(s)
-	d.show(container.New(detailLayout{}, d.head, d.below(s)))
+	d.show(container.New(detailLayout{}, d.head, d.below()))
+}
+
+// drawHead draws the head where it differs from before.
+func (d *detail) drawHead(s app.ServerDetail) {
+	status := s.ServerStatus
+	status.Since, status.Latency = time.Time{}, 0 // not shown here
+	shape, err := json.Marshal([]any{status, d.s.p.doing[s.Name], d.review.open})
+	if err == nil && string(shape) == d.shape {
+		return
+	}
+	d.shape = string(shape)
+	d.head.Objects = []fyne.CanvasObject{d.top(s)}
+	d.head.Refresh()
 }
 
 // below is the review where one is open or nothing else makes sense, else the tabs.
-func (d *detail) below(s app.ServerDetail) fyne.CanvasObject {
-	if d.review.open || s.State == app.ServerUnreviewed {
+func (d *detail) below() fyne.CanvasObject {
+	if d.reviewing() {
 		return d.review.page.Container
 	}
 	return container.NewBorder(container.New(layout.NewCustomPaddedLayout(0, 2*step, 5*step, 5*step), left(segmentFrame(d.tabs))), nil, nil, nil, d.under)
 }
 
 func segmentFrame(s *segments) fyne.CanvasObject {
-	return padded(1, 1, newPaint(theme.Clear, theme.Line, 1.5*step), s.Container)
+	return padded(1, 1, newPaint(theme.Ground, theme.Line, 1.5*step), s.Container)
 }
 
 func (d *detail) show(o fyne.CanvasObject) {
@@ -174,8 +213,8 @@ func (d *detail) top(s app.ServerDetail) fyne.CanvasObject {
 	} else {
 		objects = append(objects, caption(s.Address, theme.Dim, text.Cut))
 	}
-	if s.Error != "" {
-		objects = append(objects, note(nonEmptyLines(s.Error, s.Hint), theme.Refusal, theme.RefusalTint, left(widget.NewButton(lang.X("common.retry", "Try again"), d.restart))))
+	if s.Error != "" && s.State != app.ServerUnusable {
+		objects = append(objects, note(nonEmptyLines(s.Error, s.Hint), theme.Refusal, theme.RefusalTint, d.more(s)...))
 	}
 	for _, problem := range s.Problems {
 		objects = append(objects, caption("⚠ "+problem, theme.Waiting, text.Wrap))
@@ -183,33 +222,41 @@ func (d *detail) top(s app.ServerDetail) fyne.CanvasObject {
 	if s.Pending > 0 && !d.review.open {
 		words := counted(s.Pending, lang.X("servers.changed_one", "1 definition is new or has changed since you reviewed it. Until you trust it, no model is offered it."),
 			lang.X("servers.changed_many", "{{.n}} definitions are new or have changed since you reviewed them. Until you trust them, no model is offered them.", map[string]any{"n": s.Pending}))
-		objects = append(objects, note(words, theme.Waiting, theme.WaitingTint, left(widget.NewButton(lang.X("servers.review", "Review"), d.review.begin))))
+		objects = append(objects, note(words, theme.Waiting, theme.WaitingTint, left(newButton(lang.X("servers.review", "Review"), d.review.begin))))
 	}
 	return padded(5*step, 3*step, column(2*step, objects...))
 }
 
 func (d *detail) buttons(s app.ServerDetail, busy bool) *fyne.Container {
 	row := container.New(&rowLayout{2 * step})
-	button := func(word string, do func(), ok bool) *widget.Button {
-		b := widget.NewButton(word, do)
-		if !ok {
+	add := func(id, icon, word string, do func(), ok bool) {
+		b := d.made[id]
+		if b == nil {
+			b = newIconButton(icon, word, nil)
+			d.made[id] = b
+		}
+		b.OnTapped = do
+		if b.SetText(word); ok {
+			b.Enable()
+		} else {
 			b.Disable()
 		}
 		row.Add(b)
-		return b
 	}
-	if s.Enabled && s.Reviewed {
-		if s.State == "ready" || s.State == "starting" || s.State == "failed" {
-			button(lang.X("servers.restart", "Restart"), d.restart, !busy)
+	if starts(d.s.p.doing[s.Name]) || s.State == "starting" {
+		add("stop", "", lang.X("common.stop", "Stop"), d.stop, d.s.p.doing[s.Name] != "stop")
+	} else if s.Enabled && s.Reviewed {
+		if s.State == "ready" || s.State == "failed" {
+			add("start", "", lang.X("servers.restart", "Restart"), d.restart, !busy)
 		} else if s.State != app.ServerUnusable {
-			button(lang.X("servers.start", "Start"), d.restart, !busy)
+			add("start", "", lang.X("servers.start", "Start"), d.restart, !busy)
 		}
 	}
-	button(lang.X("common.edit", "Edit"), d.edit, s.Editable && !busy)
+	add("edit", "", lang.X("common.edit", "Edit"), d.edit, s.Editable && !busy)
 	if s.State != app.ServerUnusable {
-		on := widget.NewCheck(lang.X("common.on", "On"), nil)
-		on.Checked = s.Enabled
-		on.OnChanged = func(to bool) {
+		d.on.OnChanged = nil
+		d.on.SetChecked(s.Enabled)
+		d.on.OnChanged = func(to bool) {
 			what := "disable"
 			if to {
 				what = "start"
@@ -217,25 +264,25 @@ func (d *detail) buttons(s app.ServerDetail, busy bool) *fyne.Container {
 			d.act(what, func(ctx context.Context) error { return d.s.k.d.App.EnableServer(ctx, s.Name, to) })
 		}
 		if busy || !s.Editable {
-			on.Disable()
+			d.on.Disable()
+		} else {
+			d.on.Enable()
 		}
-		row.Add(on)
+		row.Add(d.on)
 	}
-	var more *widget.Button
-	more = widget.NewButtonWithIcon("", theme.Icon("more"), func() {
-		at := fyne.CurrentApp().Driver().AbsolutePositionForObject(more)
-		d.s.k.d.Layer.Menu(d.menu(s, busy), at.AddXY(0, more.Size().Height))
-	})
-	row.Add(more)
+	add("more", "more", "", func() {
+		b := d.made["more"]
+		at := fyne.CurrentApp().Driver().AbsolutePositionForObject(b)
+		d.s.k.d.Layer.Menu(d.menu(s, busy), at.AddXY(0, b.Size().Height))
+	}, true)
 	return row
 }
 
 func (d *detail) menu(s app.ServerDetail, busy bool) []place.MenuItem {
 	return []place.MenuItem{
 		{Label: lang.X("servers.review_all", "Review everything it offers"), Icon: "eye", Disabled: busy || !s.Enabled || s.State == app.ServerUnusable, Do: d.review.begin},
-		{Label: lang.X("servers.stop", "Stop the server"), Icon: "stop", Disabled: busy || (s.State != "ready" && s.State != "starting"), Do: func() {
-			d.act("stop", func(ctx context.Context) error { return d.s.k.d.App.StopServer(ctx, s.Name) })
-		}},
+		{Label: lang.X("servers.stop", "Stop the server"), Icon: "stop", Disabled: busy && !starts(d.s.p.doing[s.Name]) || !busy && !runs(s.ServerStatus), Do: d.stop},
+		{Label: lang.X("servers.ask_again", "Ask it again what it offers"), Icon: "refresh", Disabled: busy || s.State != "ready", Do: d.refresh},
 		{},
 		{Label: lang.X("servers.remove", "Remove…"), Icon: "trash", Look: place.Dangerous, Disabled: busy || !s.Editable, Do: d.remove},
 	}
@@ -282,6 +329,20 @@ func (t topLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
+// more is what a failed server wrote last, and what can be done.
+func (d *detail) more(s app.ServerDetail) (out []fyne.CanvasObject) {
+	if s.Output != "" {
+		out = append(out, d.s.k.prose(lastLines(s.Output, 6), text.Run{Mono: true}))
+	}
+	row := left(newButton(lang.X("common.retry", "Try again"), d.restart), newButton(lang.X("servers.open_log", "Open its log"), func() { d.choose(tabLog) }))
+	return append(out, row)
+}
+
+func lastLines(s string, n int) string {
+	lines := strings.Split(s, "\n")
+	return strings.Join(lines[max(len(lines)-n, 0):], "\n")
+}
+
 func nonEmptyLines(a, b string) string {
 	if b == "" || a == b {
 		return a
@@ -303,6 +364,24 @@ func (d *detail) restart() {
 	d.act("restart", func(ctx context.Context) error { return d.s.k.d.App.RestartServer(ctx, name) })
 }
 
+func (d *detail) stop() {
+	name := d.s.p.chosen
+	d.act("stop", func(ctx context.Context) error { return d.s.k.d.App.StopServer(ctx, name) })
+}
+
+// refresh has the server asked again for everything it offers.
+func (d *detail) refresh() {
+	name := d.s.p.chosen
+	d.act("refresh", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 3*patience)
+		defer cancel()
+		return d.s.k.d.App.RefreshServer(ctx, name)
+	})
+}
+
+// runs says whether there is something to stop.
+func runs(s app.ServerStatus) bool { return s.State == "ready" || s.State == "starting" }
+
 func (d *detail) edit() { d.s.showEdit(d.s.p.detail) }
 
 // remove asks first: what was reviewed is forgotten with the server.
@@ -320,7 +399,7 @@ func (d *detail) remove() {
 func (d *detail) welcome() {
 	d.blank.set(strong(lang.X("servers.welcome", "Servers give the model tools")),
 		text.NewLabel(lang.X("servers.welcome_body", "Add a server by hand, paste what its manual says, or take over the servers of another program. Nothing starts before you have reviewed it."), text.Run{Color: theme.Dim}, text.Wrap),
-		left(widget.NewButton(lang.X("servers.add", "Add server"), d.s.showAdd), widget.NewButton(lang.X("servers.import", "Import…"), d.s.showImport)))
+		left(newButton(lang.X("servers.add", "Add server"), d.s.showAdd), newButton(lang.X("servers.import", "Import…"), d.s.showImport)))
 }
 
 // look reads again what no event tells of, where it is seen.
@@ -329,6 +408,8 @@ func (d *detail) look() {
 		return
 	}
 	switch d.tabs.chosen {
+	case tabTools:
+		d.tools.look()
 	case tabLog:
 		d.log.read(d.s.p.chosen)
 	case tabWire:

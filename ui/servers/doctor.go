@@ -6,7 +6,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
-	"fyne.io/fyne/v2/widget"
 
 	"steward/app"
 	"steward/app/clean"
@@ -63,7 +62,7 @@ func (t *doctorTab) draw() {
 	if t.busy {
 		word = lang.X("common.working", "Working…")
 	}
-	b := widget.NewButton(word, t.examine)
+	b := newButton(word, t.examine)
 	if t.busy || !t.from.Reviewed || !t.from.Enabled {
 		b.Disable()
 	}

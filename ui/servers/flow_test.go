@@ -197,13 +197,13 @@ func TestImportAddsOnlyWhatIsChosen(t *testing.T) {
 	m := d.place.newImporter()
 	m.text.SetText(`{"mcpServers":{"one":{"command":"a"},"two":{"command":"b"},"taken":{"command":"c"}}}`)
 	m.parse()
-	d.until("it is read", func() bool { return m.found != nil })
-	for i, e := range m.found.Servers {
-		if m.chosen[i] != (e.Name != "taken") {
-			t.Errorf("%s is chosen: %v", e.Name, m.chosen[i])
+	d.until("it is read", func() bool { return m.read })
+	for _, o := range m.offered {
+		if o.on != (o.entry.Name != "taken") {
+			t.Errorf("%s is chosen: %v", o.entry.Name, o.on)
 		}
-		if e.Name == "two" {
-			m.chosen[i] = false
+		if o.entry.Name == "two" {
+			o.on = false
 		}
 	}
 	m.add()

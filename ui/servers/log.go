@@ -28,20 +28,23 @@ func contains(filter string, in ...string) bool {
 type lineTable[R any] struct {
 	s        *Place
 	filter   *form.Entry
+	kinds    *segments // further narrows down what is shown
 	table    *list.Table
 	page     *page
 	all      fyne.CanvasObject
 	lines    []R
 	shown    []R
+	chosen   *R
 	same     func(a, b R) bool
 	fits     func(filter string, r R) bool
 	describe func(R) []fyne.CanvasObject
 	nothing  *text.Label
 }
 
-func newLineTable[R any](s *Place, columns []list.Column, cells func(R) []list.Cell) *lineTable[R] {
+func newLineTable[R any](s *Place, kinds []string, columns []list.Column, cells func(R) []list.Cell) *lineTable[R] {
 	t := &lineTable[R]{s: s, page: newPage()}
 	t.filter = filterEntry(s.k, t.refresh)
+	t.kinds = newSegments(func(int) { t.refresh() }, kinds...)
 	t.table = list.NewTable(columns, list.TableSource{
 		Len: func() int { return len(t.shown) },
 		Row: func(i int) ([]list.Cell, bool) { return cells(t.shown[i]), true },
@@ -50,7 +53,7 @@ func newLineTable[R any](s *Place, columns []list.Column, cells func(R) []list.C
 	t.table.List.OnSelected, t.table.List.OnOpened = t.open, t.open
 	t.nothing = text.NewLabel("", text.Run{Color: theme.Dim}, text.Wrap)
 	t.page.set(t.nothing)
-	t.all = halves(t.filter, t.table, t.page)
+	t.all = halves(container.NewBorder(nil, nil, nil, container.NewCenter(padded(2*step, 0, segmentFrame(t.kinds))), t.filter), t.table, t.page, func() float32 { return 1000 })
 	return t
 }
 
@@ -58,6 +61,10 @@ func newLineTable[R any](s *Place, columns []list.Column, cells func(R) []list.C
 func (t *lineTable[R]) set(lines []R) {
 	if len(lines) == len(t.lines) && (len(lines) == 0 || t.same(lines[0], t.lines[0]) && t.same(lines[len(lines)-1], t.lines[len(lines)-1])) {
 		return
+	}
+	if len(t.lines) == 0 && len(lines) > 0 {
+		t.nothing.SetText(lang.X("servers.choose_line", "Choose a line above to see all of it."), text.Run{Color: theme.Dim})
+		t.page.changed()
 	}
 	t.lines = lines
 	t.refresh()
@@ -83,7 +90,15 @@ func (t *lineTable[R]) refresh() {
 
 func (t *lineTable[R]) open(i int) {
 	if i >= 0 && i < len(t.shown) {
-		t.page.set(t.describe(t.shown[i])...)
+		t.chosen = &t.shown[i]
+		t.again()
+	}
+}
+
+// again draws the chosen line anew.
+func (t *lineTable[R]) again() {
+	if t.chosen != nil {
+		t.page.set(t.describe(*t.chosen)...)
 	}
 }
 
@@ -91,7 +106,7 @@ func (t *lineTable[R]) open(i int) {
 func (t *lineTable[R]) clear(words string) {
 	t.nothing.SetText(words, text.Run{Color: theme.Dim})
 	t.page.set(t.nothing)
-	t.lines = nil
+	t.lines, t.chosen = nil, nil
 	t.refresh()
 }
 
@@ -108,20 +123,25 @@ type logTab struct {
 
 func newLogTab(s *Place) *logTab {
 	t := &logTab{}
-	t.lineTable = newLineTable(s, []list.Column{
+	t.lineTable = newLineTable(s, []string{lang.X("servers.level_all", "Everything"), lang.X("servers.level_info", "Info and above"), lang.X("servers.level_warning", "Warnings"), lang.X("servers.level_error", "Errors")}, []list.Column{
 		{Title: lang.X("servers.column_time", "Time"), Width: 110, Mono: true},
 		{Title: lang.X("servers.column_kind", "Kind"), Width: 90},
 		{Title: lang.X("servers.column_level", "Level"), Width: 80},
 		{Title: lang.X("servers.column_text", "Text"), Width: 200, Flex: 1},
 	}, func(l app.LogLine) []list.Cell {
 		c := theme.Text
-		if l.Kind == "warning" || l.Level == "error" || l.Level == "critical" || l.Level == "alert" || l.Level == "emergency" {
+		switch severity(l) {
+		case levelWarning:
 			c = theme.Waiting
+		case levelError:
+			c = theme.Refusal
 		}
 		return []list.Cell{{Text: clock(l.Time), Color: theme.Dim}, {Text: logKind(l.Kind), Color: theme.Dim}, {Text: l.Level, Color: c}, {Text: oneLine(l.Text), Color: c}}
 	})
 	t.same = func(a, b app.LogLine) bool { return a == b }
-	t.fits = func(f string, l app.LogLine) bool { return contains(f, logKind(l.Kind), l.Level, l.Text) }
+	t.fits = func(f string, l app.LogLine) bool {
+		return severity(l) >= t.kinds.chosen && contains(f, logKind(l.Kind), l.Level, l.Text)
+	}
 	t.describe = func(l app.LogLine) []fyne.CanvasObject {
 		return []fyne.CanvasObject{caption(strings.Join(nonEmpty(clock(l.Time), logKind(l.Kind), l.Level), " · "), theme.Dim, text.Wrap), s.k.listing(t.page, "", l.Text)}
 	}
@@ -130,6 +150,31 @@ func newLogTab(s *Place) *logTab {
 	t.under = container.NewStack(t.all)
 	t.whole = container.NewBorder(padded(5*step, step, left(segmentFrame(t.mode))), nil, nil, nil, t.under)
 	return t
+}
+
+// Levels as the filter counts them.
+const (
+	levelDebug = iota
+	levelInfo
+	levelWarning
+	levelError
+)
+
+// severity is how grave a line is. The words are those of RFC 5424, which the protocol's messages use; what the program
+// writes beside them has none.
+func severity(l app.LogLine) int {
+	switch l.Level {
+	case "debug":
+		return levelDebug
+	case "warning":
+		return levelWarning
+	case "error", "critical", "alert", "emergency":
+		return levelError
+	}
+	if l.Kind == "warning" || l.Kind == "stdout" { // on its protocol stream a server writes nothing but messages
+		return levelWarning
+	}
+	return levelInfo
 }
 
 func logKind(kind string) string {
@@ -184,11 +229,12 @@ func (t *logTab) have(lines []app.LogLine, stderr string) {
 type wireTab struct {
 	*lineTable[app.Frame]
 	server string
+	look   *segments // laid out or raw
 }
 
 func newWireTab(s *Place) *wireTab {
 	t := &wireTab{}
-	t.lineTable = newLineTable(s, []list.Column{
+	t.lineTable = newLineTable(s, []string{lang.X("servers.both_ways", "Both"), lang.X("servers.sent", "sent"), lang.X("servers.received", "received")}, []list.Column{
 		{Title: lang.X("servers.column_time", "Time"), Width: 110, Mono: true},
 		{Title: "", Width: 40},
 		{Title: lang.X("servers.column_size", "Size"), Width: 80, Right: true},
@@ -198,18 +244,29 @@ func newWireTab(s *Place) *wireTab {
 	})
 	t.same = func(a, b app.Frame) bool { return a.Time.Equal(b.Time) && a.Length == b.Length }
 	t.fits = func(filter string, f app.Frame) bool {
+		if out := f.Direction == "out"; t.kinds.chosen == 1 && !out || t.kinds.chosen == 2 && out {
+			return false
+		}
 		return contains(filter, directionWord(f.Direction), string(f.Bytes))
 	}
-	t.describe = func(f app.Frame) []fyne.CanvasObject {
-		words := strings.Join([]string{arrow(f.Direction) + " " + directionWord(f.Direction), clock(f.Time), size(f.Length)}, " · ")
-		copied := code.NewButton("copy", lang.X("servers.copy_raw", "Copy as sent"), func() {
-			fyne.CurrentApp().Clipboard().SetContent(string(f.Bytes))
-			s.k.d.Layer.Toast(lang.X("common.copied", "Copied"))
-		})
-		return []fyne.CanvasObject{container.NewBorder(nil, nil, nil, copied, container.New(centred{}, caption(words, theme.Dim, text.Wrap))),
-			s.k.listing(t.page, "json", clean.Reveal(string(f.Bytes)))}
-	}
+	t.look = newSegments(func(int) { t.again() }, lang.X("servers.pretty", "Laid out"), lang.X("servers.raw", "As sent"))
+	t.describe = t.frame
 	return t
+}
+
+// frame shows a whole message, laid out or as it went over the wire.
+func (t *wireTab) frame(f app.Frame) []fyne.CanvasObject {
+	words := strings.Join([]string{arrow(f.Direction) + " " + directionWord(f.Direction), clock(f.Time), size(f.Length)}, " · ")
+	copied := code.NewButton("copy", lang.X("servers.copy_raw", "Copy as sent"), func() {
+		fyne.CurrentApp().Clipboard().SetContent(string(f.Bytes))
+		t.s.k.d.Layer.Toast(lang.X("common.copied", "Copied"))
+	})
+	language := "json"
+	if t.look.chosen == 1 {
+		language = ""
+	}
+	return []fyne.CanvasObject{container.NewBorder(nil, nil, nil, container.New(&rowLayout{2 * step}, segmentFrame(t.look), copied), container.New(centred{}, caption(words, theme.Dim, text.Wrap))),
+		t.s.k.listing(t.page, language, clean.Reveal(string(f.Bytes)))}
 }
 
 func arrow(direction string) string {

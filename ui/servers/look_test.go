@@ -47,7 +47,7 @@ func TestLook(t *testing.T) {
 			m := d.place.newImporter()
 			m.text.SetText(`{"mcpServers":{"files":{"command":"npx","args":["-y","@scope/server files","/home/me"],"env":{"API_KEY":"x","LD_PRELOAD":"/tmp/a.so"}}}}`)
 			m.parse()
-			d.until("it is read", func() bool { return m.found != nil })
+			d.until("it is read", func() bool { return m.read })
 			d.picture(name + "-import")
 		}
 	}

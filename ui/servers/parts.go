@@ -2,6 +2,7 @@ package servers
 
 import (
 	"image/color"
+	"sync/atomic"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -10,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/widget"
 
+	"steward/ui/button"
 	"steward/ui/code"
 	"steward/ui/form"
 	"steward/ui/list"
@@ -215,10 +217,51 @@ func (p *page) changed() {
 	p.scroll.Refresh()
 }
 
+// reveal scrolls to an object, if it stands on the page and out of sight. Whether it stands there shows in its moving
+// along.
+func (p *page) reveal(o fyne.CanvasObject) {
+	d := fyne.CurrentApp().Driver()
+	room := p.scroll.Content.Size().Height - p.scroll.Size().Height
+	if room <= 0 || p.scroll.Size().Height <= 0 {
+		return
+	}
+	was := p.scroll.Offset.Y
+	before := d.AbsolutePositionForObject(o)
+	by := float32(1)
+	if was+by > room {
+		by = -1
+	}
+	p.scrollTo(was + by)
+	moved := before.Y - d.AbsolutePositionForObject(o).Y
+	p.scrollTo(was)
+	if moved == 0 {
+		return
+	}
+	y := before.Y - d.AbsolutePositionForObject(p.scroll).Y
+	bottom := y + min(o.Size().Height, p.scroll.Size().Height-2*step)
+	switch {
+	case y < step:
+		p.scrollTo(was + y - 2*step)
+	case bottom > p.scroll.Size().Height-step:
+		p.scrollTo(was + bottom - p.scroll.Size().Height + 2*step)
+	}
+}
+
+// turn goes on by most of what is seen.
+func (p *page) turn(by float32) { p.scrollTo(p.scroll.Offset.Y + by*p.scroll.Size().Height*0.85) }
+
+func (p *page) scrollTo(y float32) {
+	room := p.scroll.Content.Size().Height - p.scroll.Size().Height
+	p.scroll.ScrollToOffset(fyne.NewPos(0, min(max(y, 0), max(room, 0))))
+}
+
 // kit makes the parts of the place with what they share.
 type kit struct {
-	d    place.Deps
-	pool *code.Pool
+	d        place.Deps
+	pool     *code.Pool
+	decoding chan struct{} // holds one: pictures are decoded one at a time
+	running  atomic.Int32  // calls of benches
+	seen     func() *page  // the page that is seen
 }
 
 func (k *kit) words() text.Words {
@@ -234,12 +277,33 @@ func (k *kit) words() text.Words {
 	}
 }
 
+// key scrolls the page from a text on it, which has no use for these keys.
+func (k *kit) key(e *fyne.KeyEvent) {
+	p := k.seen()
+	switch e.Name {
+	case fyne.KeyPageDown, fyne.KeySpace:
+		p.turn(1)
+	case fyne.KeyPageUp:
+		p.turn(-1)
+	case fyne.KeyDown:
+		p.scrollTo(p.scroll.Offset.Y + 10*step)
+	case fyne.KeyUp:
+		p.scrollTo(p.scroll.Offset.Y - 10*step)
+	case fyne.KeyHome:
+		p.scrollTo(0)
+	case fyne.KeyEnd:
+		p.scrollTo(p.scroll.Content.Size().Height)
+	case fyne.KeyEscape:
+		k.d.Shortcut(&desktop.CustomShortcut{KeyName: fyne.KeyEscape})
+	}
+}
+
 func (k *kit) config() code.Config { return code.Config{Words: k.words(), Pool: k.pool} }
 
 // prose is text to read, choose and copy.
 func (k *kit) prose(s string, look text.Run) *text.View {
 	v := text.NewView(k.words())
-	v.OnShortcut = func(s fyne.Shortcut) { k.d.Shortcut(s) }
+	v.OnShortcut, v.OnKey = func(s fyne.Shortcut) { k.d.Shortcut(s) }, k.key
 	v.SetText(s, look)
 	return v
 }
@@ -247,7 +311,7 @@ func (k *kit) prose(s string, look text.Run) *text.View {
 // listing is code that folds when it is long; p is the page it stands on.
 func (k *kit) listing(p *page, language, src string) fyne.CanvasObject {
 	v := text.NewView(k.words())
-	v.OnShortcut = func(s fyne.Shortcut) { k.d.Shortcut(s) }
+	v.OnShortcut, v.OnKey = func(s fyne.Shortcut) { k.d.Shortcut(s) }, k.key
 	if language == "json" {
 		src = code.Pretty(src)
 	}
@@ -290,6 +354,26 @@ func card(objects ...fyne.CanvasObject) *fyne.Container {
 // left keeps an object as wide as it needs to be, at the left.
 func left(objects ...fyne.CanvasObject) *fyne.Container { return container.NewHBox(objects...) }
 
+// newButton is an outlined button, strongButton the one that does what the person came for.
+func newButton(word string, do func()) *button.Button { return newIconButton("", word, do) }
+
+func strongButton(word string, do func()) *button.Button {
+	b := newButton(word, do)
+	b.SetLook(button.Strong)
+	return b
+}
+
+// newIconButton has an icon ("" for none) before its word. The window's shortcuts work while it has the keyboard.
+func newIconButton(icon, word string, do func()) *button.Button {
+	b := button.New(button.Outlined, icon, word, do)
+	b.OnShortcut = func(s fyne.Shortcut) {
+		if c, ok := fyne.CurrentApp().Driver().CanvasForObject(b).(fyne.Shortcutable); ok {
+			c.TypedShortcut(s)
+		}
+	}
+	return b
+}
+
 // formTexts draws the texts of a form.
 func formTexts(s string, role form.Role) fyne.CanvasObject {
 	switch role {
@@ -326,6 +410,7 @@ func (s *segments) set(words ...string) {
 		if i == len(s.made) {
 			g := &segment{label: caption("", theme.Dim, text.Whole), ground: newPaint(theme.Clear, "", 1.5*step)}
 			g.tapped = func() { s.choose(i) }
+			g.step = func(by int) { s.step(i + by) }
 			g.ExtendBaseWidget(g)
 			s.made = append(s.made, g)
 			s.Objects = append(s.Objects, g)
@@ -333,6 +418,17 @@ func (s *segments) set(words ...string) {
 		s.made[i].word = w
 	}
 	s.paint()
+}
+
+// step goes on to another one by an arrow key.
+func (s *segments) step(i int) {
+	if i < 0 || i >= len(s.made) {
+		return
+	}
+	s.choose(i)
+	if c := fyne.CurrentApp().Driver().CanvasForObject(s.made[i]); c != nil {
+		c.Focus(s.made[i])
+	}
 }
 
 func (s *segments) choose(i int) {
@@ -378,13 +474,14 @@ func (r *rowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
-// segment is one of them; arrows are left to Tab, Enter and the space bar choose.
+// segment is one of them; Tab and the arrows go from one to the next, Enter and the space bar choose.
 type segment struct {
 	widget.BaseWidget
 	word            string
 	label           *text.Label
 	ground          *paint
 	tapped          func()
+	step            func(by int)
 	chosen, focused bool
 }
 
@@ -414,8 +511,13 @@ func (g *segment) TypedRune(r rune) {
 
 // TypedKey is Fyne's.
 func (g *segment) TypedKey(e *fyne.KeyEvent) {
-	if e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter {
+	switch e.Name {
+	case fyne.KeyReturn, fyne.KeyEnter:
 		g.tapped()
+	case fyne.KeyLeft:
+		g.step(-1)
+	case fyne.KeyRight:
+		g.step(1)
 	}
 }
 

@@ -12,9 +12,10 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/widget"
 
 	"steward/app/clean"
+	"steward/app/event"
+	"steward/ui/button"
 	"steward/ui/code"
 	"steward/ui/language"
 	"steward/ui/list"
@@ -43,7 +44,11 @@ type Place struct {
 	resting chan struct{}
 	rest    sync.Once
 	shown   bool
-	wanted  string // a server that Goto named before the list was read
+	over    *page              // what stands in the place of the chosen server, if anything does
+	last    fyne.Focusable     // where the keyboard was when the place last looked
+	drafts  map[string]*editor // forms that somebody began to fill in, by the server they are for
+	taking  *importer          // likewise
+	wanted  string             // a server that Goto named before the list was read
 }
 
 var (
@@ -53,7 +58,8 @@ var (
 
 // New makes the place. It listens to the program's events from now on, until Close.
 func New(d place.Deps) *Place {
-	s := &Place{k: &kit{d: d, pool: code.NewPool(d.Do)}, resting: make(chan struct{})}
+	s := &Place{k: &kit{d: d, pool: code.NewPool(d.Do), decoding: make(chan struct{}, 1)}, resting: make(chan struct{}), drafts: map[string]*editor{}}
+	s.k.seen = s.page
 	s.p = newPresenter(d.App, d.Do, d.Go)
 	s.p.onList, s.p.onShown = s.listChanged, s.detailChanged
 	s.list = list.NewEqual(list.Source{
@@ -71,7 +77,7 @@ func New(d place.Deps) *Place {
 	s.side = container.NewStack(s.list)
 	s.right = container.NewStack(s.detail.object)
 	s.canvas = s.assemble()
-	s.cancel = d.App.Listen(s.p.heard)
+	s.cancel = d.App.Listen(s.heard)
 	s.p.readList()
 	d.Go(s.tick)
 	return s
@@ -79,9 +85,9 @@ func New(d place.Deps) *Place {
 
 func (s *Place) assemble() fyne.CanvasObject {
 	title := text.NewLabel(lang.X("servers.title", "Servers"), text.Run{Bold: true}, text.Whole)
-	imports := widget.NewButton(lang.X("servers.import", "Import…"), s.showImport)
-	add := widget.NewButtonWithIcon(lang.X("servers.add", "Add server"), theme.IconIn("plus", theme.OnAccent), s.showAdd)
-	add.Importance = widget.HighImportance
+	imports := newButton(lang.X("servers.import", "Import…"), s.showImport)
+	add := newIconButton("plus", lang.X("servers.add", "Add server"), s.showAdd)
+	add.SetLook(button.Strong)
 	row := container.NewHBox(container.NewCenter(title), layout.NewSpacer(), container.NewCenter(imports), container.NewCenter(add))
 	head := container.New(layout.NewCustomPaddedLayout(0, 0, 5*step, 5*step), row)
 	return container.New(frameLayout{}, head, newPaint(theme.Line, "", 0), s.side, newPaint(theme.Line, "", 0), s.right)
@@ -156,6 +162,17 @@ func (s *Place) select1(i int) {
 	s.k.d.Showing(place.Servers, s.p.chosen)
 }
 
+// heard is told every event of the program, from any goroutine.
+func (s *Place) heard(e event.Event) {
+	s.p.heard(e)
+	switch e.(type) {
+	case event.Call, event.Decision, event.Progress:
+		if s.k.running.Load() > 0 {
+			s.k.d.Do(func() { s.detail.tools.heard(e) })
+		}
+	}
+}
+
 func (s *Place) listChanged() {
 	if s.wanted != "" && s.p.find(s.wanted) >= 0 {
 		name := s.wanted
@@ -166,7 +183,7 @@ func (s *Place) listChanged() {
 	switch {
 	case s.p.listErr != nil:
 		s.empty.set(note(language.Message(s.p.listErr), theme.Refusal, theme.RefusalTint,
-			left(widget.NewButton(lang.X("common.retry", "Try again"), s.p.readList))))
+			left(newButton(lang.X("common.retry", "Try again"), s.p.readList))))
 		over = s.empty.Container
 	case s.p.loaded && len(s.p.list) == 0:
 		s.empty.set(text.NewLabel(lang.X("servers.empty", "No servers yet. Add one to give the model tools."), text.Run{Color: theme.Dim}, text.Wrap))
@@ -186,20 +203,47 @@ func (s *Place) listChanged() {
 func (s *Place) detailChanged() { s.detail.update() }
 
 // show puts a page in the place of the chosen server; back takes it away.
-func (s *Place) show(o fyne.CanvasObject) {
-	s.right.Objects = []fyne.CanvasObject{o}
+func (s *Place) show(p *page) {
+	s.over = p
+	s.right.Objects = []fyne.CanvasObject{p.Container}
 	s.right.Refresh()
 }
 
 func (s *Place) back() {
-	if s.right.Objects[0] != s.detail.object {
-		s.show(s.detail.object)
+	if s.over != nil {
+		s.over = nil
+		s.right.Objects = []fyne.CanvasObject{s.detail.object}
+		s.right.Refresh()
+	}
+}
+
+func (s *Place) focused() fyne.Focusable { return s.k.d.Window().Canvas().Focused() }
+
+func (s *Place) focus(o fyne.Focusable) { s.k.d.Window().Canvas().Focus(o) }
+
+// page is the page that is seen.
+func (s *Place) page() *page {
+	if s.over != nil {
+		return s.over
+	}
+	return s.detail.page()
+}
+
+// follow scrolls the page to where the keyboard went.
+func (s *Place) follow() {
+	f := s.focused()
+	if f == s.last {
+		return
+	}
+	s.last = f
+	if o, ok := f.(fyne.CanvasObject); ok {
+		s.page().reveal(o)
 	}
 }
 
 // tick reads again, while the place is seen, what no event tells of: latency, up-time, log and wire.
 func (s *Place) tick(ctx context.Context) {
-	t := time.NewTicker(time.Second)
+	t := time.NewTicker(followEvery)
 	defer t.Stop()
 	for n := 1; ; n++ {
 		select {
@@ -208,17 +252,20 @@ func (s *Place) tick(ctx context.Context) {
 		case <-s.resting:
 			return
 		case <-t.C:
-			s.k.d.Do(func() { s.look(time.Duration(n)*time.Second%readEvery == 0) })
+			s.k.d.Do(func() { s.look(time.Duration(n) * followEvery) })
 		}
 	}
 }
 
-func (s *Place) look(all bool) {
+func (s *Place) look(since time.Duration) {
 	if !s.shown {
 		return
 	}
-	s.detail.look()
-	if all {
+	s.follow()
+	if since%time.Second == 0 {
+		s.detail.look()
+	}
+	if since%readEvery == 0 {
 		s.p.readList()
 	}
 }
@@ -266,9 +313,19 @@ func (s *Place) Commands() []place.Command {
 		{ID: "servers.import", TitleKey: "servers.import", Do: s.showImport},
 		{ID: "servers.restart", TitleKey: "servers.restart_command", Enabled: chosen, Do: s.detail.restart,
 			Shortcut: &desktop.CustomShortcut{KeyName: fyne.KeyR, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}},
+		{ID: "servers.start", TitleKey: "servers.start_command", Enabled: func() bool { return chosen() && s.p.detail.Enabled && !runs(s.p.detail.ServerStatus) }, Do: s.detail.restart},
+		{ID: "servers.stop", TitleKey: "servers.stop", Enabled: func() bool { return chosen() && runs(s.p.detail.ServerStatus) }, Do: s.stopChosen},
+		{ID: "servers.refresh", TitleKey: "servers.ask_again", Enabled: func() bool { return chosen() && s.p.detail.State == "ready" }, Do: s.detail.refresh},
+		{ID: "servers.review", TitleKey: "servers.review_all", Enabled: func() bool { return chosen() && s.p.detail.Enabled }, Do: s.detail.review.begin},
+		{ID: "servers.remove", TitleKey: "servers.remove_command", Enabled: func() bool { return chosen() && s.p.detail.Editable }, Do: s.detail.remove},
+		{ID: "servers.close_form", Enabled: func() bool { return s.over != nil }, Do: s.back, Shortcut: &desktop.CustomShortcut{KeyName: fyne.KeyEscape}},
+		{ID: "servers.page_down", Do: func() { s.page().turn(1) }, Shortcut: &desktop.CustomShortcut{KeyName: fyne.KeyPageDown, Modifier: fyne.KeyModifierShortcutDefault}},
+		{ID: "servers.page_up", Do: func() { s.page().turn(-1) }, Shortcut: &desktop.CustomShortcut{KeyName: fyne.KeyPageUp, Modifier: fyne.KeyModifierShortcutDefault}},
 		{ID: "servers.edit", TitleKey: "servers.edit_command", Enabled: func() bool { return chosen() && s.p.detail.Editable }, Do: s.detail.edit},
 	}
 }
+
+func (s *Place) stopChosen() { s.detail.stop() }
 
 // Close ends listening, the ticker, the subscriptions and the calls of the benches.
 func (s *Place) Close() {

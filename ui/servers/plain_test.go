@@ -28,7 +28,7 @@ type told struct {
 }
 
 func (s *told) Servers(context.Context) ([]app.ServerStatus, error) { s.lists++; return s.list, s.err }
-func (s *told) Server(_ context.Context, name string) (app.ServerDetail, error) {
+func (s *told) ServerNow(_ context.Context, name string) (app.ServerDetail, error) {
 	s.asked = append(s.asked, name)
 	return app.ServerDetail{ServerStatus: app.ServerStatus{Name: name}}, s.err
 }

@@ -9,16 +9,18 @@ import (
 	"steward/app/event"
 )
 
-// patience bounds what is only read; readEvery is how often latency and up-time are read again while they are seen.
+// patience bounds what is only read; readEvery is how often latency and up-time are read again while they are seen, and
+// followEvery how often the place looks where the keyboard went.
 const (
-	patience  = 10 * time.Second
-	readEvery = 5 * time.Second
+	patience    = 10 * time.Second
+	readEvery   = 5 * time.Second
+	followEvery = 100 * time.Millisecond
 )
 
 // source is what the presenter reads. *app.App is one.
 type source interface {
 	Servers(ctx context.Context) ([]app.ServerStatus, error)
-	Server(ctx context.Context, name string) (app.ServerDetail, error)
+	ServerNow(ctx context.Context, name string) (app.ServerDetail, error)
 }
 
 // reading is one thing that is read in the background: at most one read runs, and what changed meanwhile is read once
@@ -42,13 +44,14 @@ type presenter struct {
 	detailed  bool
 	detailErr error
 
+	turns map[string]int    // server → how often something was done to it
 	doing map[string]string // server → what is being done to it: "start", "stop", …
 
 	lists, details reading
 }
 
 func newPresenter(from source, do func(func()), run func(func(context.Context))) *presenter {
-	return &presenter{from: from, do: do, run: run, onList: func() {}, onShown: func() {}, doing: map[string]string{}}
+	return &presenter{from: from, do: do, run: run, onList: func() {}, onShown: func() {}, doing: map[string]string{}, turns: map[string]int{}}
 }
 
 // heard is told every event of the program, from any goroutine.
@@ -134,7 +137,7 @@ func (p *presenter) readDetail() {
 	p.run(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		d, err := p.from.Server(ctx, name)
+		d, err := p.from.ServerNow(ctx, name)
 		p.do(func() { p.haveDetail(name, d, err) })
 	})
 }
@@ -155,28 +158,37 @@ func (p *presenter) haveDetail(name string, d app.ServerDetail, err error) {
 }
 
 // act does something to a server in the background, such as restarting it. While it lasts, what is shown as going on;
-// done gets the error.
+// done gets the error. One thing is done to a server at a time; but what stops it may come while it is being started,
+// and then nobody is told how the start ended.
 func (p *presenter) act(name, what string, f func(context.Context) error, done func(error)) {
-	if p.doing[name] != "" {
+	if p.doing[name] != "" && (what != "stop" || !starts(p.doing[name])) {
 		return
 	}
 	p.doing[name] = what
+	p.turns[name]++
+	turn := p.turns[name]
 	p.onList()
 	p.onShown()
 	p.run(func(ctx context.Context) {
 		err := f(ctx)
 		p.do(func() {
-			delete(p.doing, name)
+			mine := turn == p.turns[name]
+			if mine {
+				delete(p.doing, name)
+			}
 			p.readList()
 			p.readDetail()
 			p.onList()
 			p.onShown()
-			if done != nil {
+			if done != nil && mine {
 				done(err)
 			}
 		})
 	})
 }
+
+// starts says whether what is being done to a server is its start.
+func starts(what string) bool { return what == "start" || what == "restart" }
 
 func (p *presenter) find(name string) int {
 	return slices.IndexFunc(p.list, func(s app.ServerStatus) bool { return s.Name == name })

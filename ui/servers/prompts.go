@@ -28,6 +28,7 @@ type promptsTab struct {
 	from   app.ServerDetail
 	shown  []app.Prompt
 	chosen string
+	asks   *asking // for the arguments of the chosen one
 	turn   int
 }
 
@@ -42,11 +43,11 @@ func newPromptsTab(s *Place) *promptsTab {
 			return container.New(lineLayout{}, widget.NewIcon(theme.IconIn("slash", theme.Dim)),
 				text.NewLabel(nameAndTitle(p.Name, p.Title), text.Run{Bold: true}, text.Cut), caption("", theme.Dim, text.Whole))
 		},
-	}, 30)
+	}, lineHeight)
 	t.list.Selectable, t.list.OpenOnTap = true, true
 	t.list.SelectedColor, t.list.HoverColor, t.list.Radius = theme.AccentTint, theme.Hover, step
 	t.list.OnOpened = t.open
-	t.all = halves(t.filter, t.list, t.page)
+	t.all = halves(t.filter, t.list, t.page, func() float32 { return float32(len(t.shown)) * lineHeight })
 	return t
 }
 
@@ -86,6 +87,7 @@ func (t *promptsTab) refresh() {
 	for i := range t.shown {
 		t.list.Changed(i)
 	}
+	t.all.Refresh()
 }
 
 func (t *promptsTab) open(i int) {
@@ -99,21 +101,25 @@ func (t *promptsTab) open(i int) {
 	for _, a := range p.Arguments {
 		fields = append(fields, form.Field{Name: a.Name, Title: nameAndTitle(a.Name, a.Title), Description: clean.Clean(a.Description), Kind: form.String, Required: a.Required})
 	}
-	f := form.New(fields, formTexts)
-	f.OnResize, f.OnShortcut = t.page.changed, t.s.k.d.Shortcut
 	head := []fyne.CanvasObject{strong(nameAndTitle(p.Name, p.Title))}
 	if p.Description != "" {
 		head = append(head, t.s.k.prose(clean.Clean(p.Description), text.Run{}))
 	}
-	b := widget.NewButton(lang.X("servers.preview", "Preview"), nil)
-	b.Importance = widget.HighImportance
-	whole := append(head, card(f, left(b)))
+	server := t.from.Name
+	q := t.s.k.ask(t.page, fields, func(c app.Completing) app.Completing {
+		c.Server, c.Prompt = server, p.Name
+		return c
+	})
+	t.asks.forget()
+	t.asks = q
+	var whole []fyne.CanvasObject
 	fill := func() {
-		if f.Check() {
-			t.preview(p, texts(f.Values()), whole)
+		if q.form.Check() {
+			t.preview(p, texts(q.form.Values()), whole)
 		}
 	}
-	b.OnTapped, f.OnSubmit = fill, fill
+	q.form.OnSubmit = fill
+	whole = append(head, card(q.object, left(strongButton(lang.X("servers.preview", "Preview"), fill))))
 	t.page.set(whole...)
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -94,26 +95,37 @@ type resourcesTab struct {
 	nodes     []node
 	closed    map[string]bool
 	from      app.ServerDetail
-	chosen    string            // address
-	following map[string]func() // server and address → end of the subscription
-	turn      int               // counts previews: only the newest is shown
+	chosen    string               // address
+	following map[string]*followed // by server and address
+	asks      *asking              // for the variables of the chosen template
+	closing   bool
+	turn      int // counts previews: only the newest is shown
+}
+
+// followed is a resource whose changes the server reports.
+type followed struct {
+	end     func()
+	changed time.Time // when the server last said so; zero: never
+	unseen  bool      // it was not shown since
 }
 
 func newResourcesTab(s *Place) *resourcesTab {
-	t := &resourcesTab{s: s, page: newPage(), closed: map[string]bool{}, following: map[string]func(){}}
+	t := &resourcesTab{s: s, page: newPage(), closed: map[string]bool{}, following: map[string]*followed{}}
 	t.filter = filterEntry(s.k, t.refresh)
 	t.list = list.NewEqual(list.Source{Len: func() int { return len(t.nodes) }, Build: t.row, Key: func(i int) string {
 		if r := t.nodes[i].resource; r != nil {
 			return "r" + address(*r)
 		}
 		return "f" + t.nodes[i].folder
-	}}, 30)
+	}}, lineHeight)
 	t.list.Selectable, t.list.OpenOnTap = true, true
 	t.list.SelectedColor, t.list.HoverColor, t.list.Radius = theme.AccentTint, theme.Hover, step
 	t.list.OnOpened = t.open
-	t.all = halves(t.filter, t.list, t.page)
+	t.all = halves(t.filter, t.list, t.page, func() float32 { return float32(len(t.nodes)) * lineHeight })
 	return t
 }
+
+const lineHeight = 30
 
 // filterEntry is an input that tells of each change.
 func filterEntry(k *kit, changed func()) *form.Entry {
@@ -124,24 +136,25 @@ func filterEntry(k *kit, changed func()) *form.Entry {
 	return e
 }
 
-// halves is a filter over a list, and a page below both.
-func halves(filter, list fyne.CanvasObject, p *page) fyne.CanvasObject {
-	return container.New(halvesLayout{}, filter, list, newPaint(theme.Line, "", 0), p.Container)
+// halves is a filter over a list, and a page below both. The list gets the height that it wants, up to a part of what
+// there is.
+func halves(filter, list fyne.CanvasObject, p *page, wants func() float32) fyne.CanvasObject {
+	return container.New(halvesLayout{wants}, filter, list, newPaint(theme.Line, "", 0), p.Container)
 }
 
-type halvesLayout struct{}
+type halvesLayout struct{ wants func() float32 }
 
 // MinSize is Fyne's.
 func (halvesLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(200, 120) }
 
 // Layout is Fyne's.
-func (halvesLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+func (l halvesLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	const x = 5 * step
 	h := o[0].MinSize().Height
 	o[0].Move(fyne.NewPos(x, 0))
 	o[0].Resize(fyne.NewSize(max(size.Width-2*x, 0), h))
 	top := h + 2*step
-	mid := max((size.Height-top)*0.45, 0)
+	mid := min(max((size.Height-top)*0.45, 0), max(l.wants(), 60)+step)
 	o[1].Move(fyne.NewPos(x, top))
 	o[1].Resize(fyne.NewSize(max(size.Width-2*x, 0), mid))
 	o[2].Move(fyne.NewPos(x, top+mid))
@@ -180,6 +193,7 @@ func (t *resourcesTab) refresh() {
 	for i := range t.nodes {
 		t.list.Changed(i)
 	}
+	t.all.Refresh()
 }
 
 func (t *resourcesTab) row(i int) fyne.CanvasObject {
@@ -200,7 +214,10 @@ func (t *resourcesTab) row(i int) fyne.CanvasObject {
 	if r.URITemplate != "" {
 		icon, about = "edit", lang.X("servers.template", "template")
 	}
-	if t.following[t.from.Name+"\x00"+r.URI] != nil {
+	colour := theme.Dim
+	if f := t.following[followKey(t.from.Name, r)]; f != nil && f.unseen {
+		about, colour = "● "+lang.X("servers.changed_at", "changed {{.time}}", map[string]any{"time": clockShort(f.changed)}), theme.Waiting
+	} else if f != nil {
 		about = lang.X("servers.followed", "followed") + " · " + about
 	}
 	words := strings.TrimPrefix(address(r), folderOf(r))
@@ -209,7 +226,7 @@ func (t *resourcesTab) row(i int) fyne.CanvasObject {
 	} else {
 		words = clean.Reveal(words)
 	}
-	o := container.New(lineLayout{}, widget.NewIcon(theme.IconIn(icon, theme.Dim)), text.NewLabel(words, text.Run{}, text.Cut), caption(about, theme.Dim, text.Whole))
+	o := container.New(lineLayout{}, widget.NewIcon(theme.IconIn(icon, theme.Dim)), text.NewLabel(words, text.Run{}, text.Cut), caption(about, colour, text.Whole))
 	o.Layout = lineLayout{indent: 4 * step}
 	return o
 }
@@ -256,6 +273,10 @@ func (t *resourcesTab) open(i int) {
 // read fetches a resource and shows it, below what stands over it.
 func (t *resourcesTab) read(r app.Resource, above []fyne.CanvasObject) {
 	if above == nil {
+		if f := t.following[followKey(t.from.Name, r)]; f != nil && f.unseen {
+			f.unseen = false
+			t.refresh()
+		}
 		above = t.about(r)
 	}
 	t.turn++
@@ -286,7 +307,10 @@ func (k *kit) attachment(p *page, a app.Attachment, err error) []fyne.CanvasObje
 		}
 		out = append(out, k.listing(p, lang, clean.Clean(a.Text)))
 	}
-	if len(a.Data) > 0 {
+	switch {
+	case strings.HasPrefix(a.MIMEType, "image/") && len(a.Data) > 0:
+		out = append(out, k.picture(p, a.MIMEType, a.Data))
+	case len(a.Data) > 0:
 		out = append(out, caption(strings.Join(nonEmpty(clean.Line(a.MIMEType, 80), size(int64(len(a.Data)))), " · "), theme.Dim, text.Wrap))
 	}
 	if out == nil {
@@ -300,22 +324,29 @@ func (t *resourcesTab) about(r app.Resource) []fyne.CanvasObject {
 	if r.Description != "" {
 		out = append(out, t.s.k.prose(clean.Clean(r.Description), text.Run{}))
 	}
-	if r.URI != "" {
-		on := widget.NewCheck(lang.X("servers.follow", "Follow it: read again when the server says that it changed"), nil)
-		key := t.from.Name + "\x00" + r.URI
-		on.Checked = t.following[key] != nil
-		on.OnChanged = func(to bool) { t.follow(key, t.from.Name, r, to) }
-		out = append(out, left(on, code.NewButton("refresh", lang.X("common.refresh", "Refresh"), func() { t.read(r, nil) })))
+	if r.URI == "" {
+		return out
+	}
+	key := followKey(t.from.Name, r)
+	f := t.following[key]
+	on := widget.NewCheck(lang.X("servers.follow", "Follow it: read again when the server says that it changed"), nil)
+	on.Checked = f != nil
+	on.OnChanged = func(to bool) { t.follow(key, t.from.Name, r, to) }
+	out = append(out, left(on, code.NewButton("refresh", lang.X("common.refresh", "Refresh"), func() { t.read(r, nil) })))
+	if f != nil && !f.changed.IsZero() {
+		out = append(out, caption("● "+lang.X("servers.changed_and_read", "Changed at {{.time}} and read again", map[string]any{"time": clockShort(f.changed)}), theme.Waiting, text.Wrap))
 	}
 	return out
 }
 
+func followKey(server string, r app.Resource) string { return server + "\x00" + r.URI }
+
 func (t *resourcesTab) follow(key, server string, r app.Resource, on bool) {
 	d := t.s.k.d
 	if !on {
-		if end := t.following[key]; end != nil {
+		if f := t.following[key]; f != nil {
 			delete(t.following, key)
-			d.Go(func(context.Context) { end() })
+			d.Go(func(context.Context) { f.end() })
 		}
 		t.refresh()
 		return
@@ -324,24 +355,38 @@ func (t *resourcesTab) follow(key, server string, r app.Resource, on bool) {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
 		end, err := d.App.Subscribe(ctx, server, r.URI, func() {
-			d.Do(func() {
-				if t.from.Name == server && t.chosen == r.URI {
-					t.read(r, nil)
-				}
-			})
+			d.Do(func() { t.updated(key, server, r) })
 		})
 		d.Do(func() {
 			if err != nil {
 				d.Layer.Toast(language.Message(err))
-				if t.chosen == r.URI {
+				if t.from.Name == server && t.chosen == r.URI {
 					t.read(r, nil)
 				}
 				return
 			}
-			t.following[key] = end
+			if before := t.following[key]; before != nil || t.closing {
+				d.Go(func(context.Context) { end() })
+				return
+			}
+			t.following[key] = &followed{end: end}
 			t.refresh()
 		})
 	})
+}
+
+// updated is told that a followed resource changed: it is read again where it is shown, else marked.
+func (t *resourcesTab) updated(key, server string, r app.Resource) {
+	f := t.following[key]
+	if f == nil {
+		return
+	}
+	shown := t.from.Name == server && t.chosen == r.URI && t.s.shown && t.s.detail.tabs.chosen == tabResources
+	f.changed, f.unseen = time.Now(), !shown
+	if shown {
+		t.read(r, nil)
+	}
+	t.refresh()
 }
 
 // showTemplate asks for the variables of a template.
@@ -357,26 +402,39 @@ func (t *resourcesTab) showTemplate(r app.Resource) {
 	for _, n := range names {
 		fields = append(fields, form.Field{Name: n, Title: clean.Reveal(n), Kind: form.String})
 	}
-	f := form.New(fields, formTexts)
-	f.OnResize, f.OnShortcut = t.page.changed, t.s.k.d.Shortcut
+	server := t.from.Name
+	q := t.s.k.ask(t.page, fields, func(c app.Completing) app.Completing {
+		c.Server, c.Template = server, r.URITemplate
+		return c
+	})
+	t.asks.forget()
+	t.asks = q
 	var whole []fyne.CanvasObject
 	read := func() {
-		uri, err := app.ExpandTemplate(r.URITemplate, texts(f.Values()))
+		uri, err := app.ExpandTemplate(r.URITemplate, texts(q.form.Values()))
 		if err != nil {
 			t.page.set(append(slices.Clone(whole), note(language.Message(err), theme.Refusal, theme.RefusalTint))...)
 			return
 		}
 		t.read(app.Resource{URI: uri}, append(slices.Clone(whole), t.s.k.prose(clean.Reveal(uri), text.Run{Mono: true})))
 	}
-	f.OnSubmit = read
-	b := widget.NewButton(lang.X("servers.read", "Read"), read)
-	b.Importance = widget.HighImportance
-	whole = append(above, card(f, left(b)))
+	q.form.OnSubmit = read
+	whole = append(above, card(q.object, left(strongButton(lang.X("servers.read", "Read"), read))))
 	t.page.set(whole...)
 }
 
+// seen reads what is chosen again where it changed while nobody looked.
+func (t *resourcesTab) seen() {
+	for _, r := range t.from.ResourceList {
+		if f := t.following[followKey(t.from.Name, r)]; r.URI == t.chosen && f != nil && f.unseen {
+			t.read(r, nil)
+		}
+	}
+}
+
 func (t *resourcesTab) close() {
-	for _, end := range t.following {
-		t.s.k.d.Go(func(context.Context) { end() }) // where the window closes already, the program's end ends it
+	t.closing = true
+	for _, f := range t.following {
+		t.s.k.d.Go(func(context.Context) { f.end() }) // where the window closes already, the program's end ends it
 	}
 }

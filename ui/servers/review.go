@@ -2,16 +2,17 @@ package servers
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
-	"fyne.io/fyne/v2/widget"
 
 	"steward/app"
 	"steward/app/clean"
 	"steward/app/consent"
+	"steward/ui/button"
 	"steward/ui/code"
 	"steward/ui/language"
 	"steward/ui/text"
@@ -35,9 +36,20 @@ type review struct {
 	problem error
 	notice  string
 	turn    int
+	shape   string // what is shown
+
+	startIt, stopIt, trustIt, notNow, backIt *button.Button
 }
 
-func newReview(s *Place) *review { return &review{s: s, page: newPage()} }
+func newReview(s *Place) *review {
+	r := &review{s: s, page: newPage()}
+	r.startIt = strongButton(lang.X("servers.review_start", "Start it and show what it offers"), r.read)
+	r.stopIt = newButton(lang.X("common.stop", "Stop"), s.stopChosen)
+	r.trustIt = strongButton(lang.X("servers.trust", "Trust what is shown"), r.trust)
+	r.notNow = newButton(lang.X("servers.not_now", "Not now"), r.goBack)
+	r.backIt = newButton(lang.X("common.back", "Back"), r.goBack)
+	return r
+}
 
 // begin opens the review of the chosen server.
 func (r *review) begin() {
@@ -100,7 +112,15 @@ func (r *review) have(turn int, found app.Review, err error) {
 	if err == nil {
 		r.found = &found
 	}
+	held := r.s.focused() == fyne.Focusable(r.startIt) || r.s.focused() == fyne.Focusable(r.stopIt)
 	r.draw()
+	if held { // the button is gone; the harmless one of the next step is where the person goes on
+		to := r.notNow
+		if err != nil {
+			to = r.startIt
+		}
+		r.s.focus(to)
+	}
 	r.s.p.readDetail()
 }
 
@@ -117,10 +137,6 @@ func (r *review) trust() {
 		ctx, cancel := context.WithTimeout(ctx, startPatience)
 		defer cancel()
 		now, err := d.App.Trust(ctx, server, hash)
-		if err == nil {
-			// A trusted server is one that runs; where it does, this has its counts read again.
-			err = d.App.StartServer(ctx, server)
-		}
 		d.Do(func() {
 			if turn != r.turn {
 				return
@@ -146,9 +162,13 @@ func (r *review) trust() {
 }
 
 func (r *review) draw() {
+	if r.same() {
+		return
+	}
 	out := []fyne.CanvasObject{strong(lang.X("servers.review_title", "Review of {{.server}}", map[string]any{"server": clean.Reveal(r.from.Name)}))}
-	_, odd := app.CheckServer(r.from.Entry)
-	out = append(out, r.s.k.entryCard(r.page, r.from.Entry, odd...))
+	if _, odd := app.CheckServer(r.from.Entry); r.found == nil || len(odd) > 0 { // else it is the first of what was found
+		out = append(out, r.s.k.entryCard(r.page, r.from.Entry, odd...))
+	}
 	if r.problem != nil {
 		out = append(out, note(language.Message(r.problem), theme.Refusal, theme.RefusalTint))
 		if stderr := r.s.k.d.App.ServerStderr(r.server); stderr != "" {
@@ -160,22 +180,37 @@ func (r *review) draw() {
 	}
 	switch {
 	case r.busy:
-		out = append(out, text.NewLabel(lang.X("servers.review_working", "Starting the server and reading what it offers…"), text.Run{Color: theme.Dim}, text.Wrap))
+		out = append(out, text.NewLabel(lang.X("servers.review_working", "Starting the server and reading what it offers…"), text.Run{Color: theme.Dim}, text.Wrap), left(r.stopIt))
 	case !r.from.Enabled:
 		out = append(out, text.NewLabel(lang.X("servers.off_body", "This server is off. Switch it on to see what it offers."), text.Run{Color: theme.Dim}, text.Wrap))
 	case r.found == nil:
-		b := widget.NewButton(lang.X("servers.review_start", "Start it and show what it offers"), r.read)
-		b.Importance = widget.HighImportance
 		out = append(out, text.NewLabel(lang.X("servers.review_first", "Nothing was started yet. A program that is started can do whatever you can do on this computer, so look at how it is started first. No model is offered its tools before you trust them."), text.Run{}, text.Wrap))
-		row := left(b)
+		row := left(r.startIt)
 		if r.open && r.from.State != app.ServerUnreviewed {
-			row.Add(widget.NewButton(lang.X("common.back", "Back"), r.goBack))
+			row.Add(r.backIt)
 		}
 		out = append(out, row)
 	default:
 		out = append(out, r.changes()...)
 	}
 	r.page.set(out...)
+}
+
+// same says whether the page shows already what it should, so that what is folded open and where the person is stay.
+func (r *review) same() bool {
+	hash, problem := "", ""
+	if r.found != nil {
+		hash = r.found.Hash
+	}
+	if r.problem != nil {
+		problem = r.problem.Error()
+	}
+	shape, err := json.Marshal([]any{r.server, r.entry, r.open, r.busy, hash, problem, r.notice, r.from.Enabled, r.from.State == app.ServerUnreviewed})
+	if err != nil || string(shape) == r.shape {
+		return err == nil
+	}
+	r.shape = string(shape)
+	return false
 }
 
 func (r *review) goBack() {
@@ -202,13 +237,10 @@ func (r *review) changes() []fyne.CanvasObject {
 	if len(same) > 0 {
 		out = append(out, caption(lang.X("servers.review_unchanged", "Unchanged: {{.names}}", map[string]any{"names": strings.Join(same, " · ")}), theme.Dim, text.Wrap))
 	}
-	trust := widget.NewButton(lang.X("servers.trust", "Trust what is shown"), r.trust)
-	trust.Importance = widget.HighImportance
-	back := widget.NewButton(lang.X("servers.not_now", "Not now"), r.goBack)
 	if n == 0 && r.found.Known && !r.found.Blocked {
-		return append(out, left(widget.NewButton(lang.X("common.back", "Back"), r.goBack)))
+		return append(out, left(r.backIt))
 	}
-	return append(out, left(back, trust))
+	return append(out, left(r.notNow, r.trustIt))
 }
 
 func (r *review) change(c consent.Change) fyne.CanvasObject {

@@ -12,10 +12,13 @@ import (
 
 	"steward/app"
 	"steward/app/clean"
+	"steward/app/consent"
+	"steward/app/event"
 	"steward/ui/code"
 	"steward/ui/language"
 	"steward/ui/list"
 	"steward/ui/place"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -32,13 +35,14 @@ type toolsTab struct {
 	server  string
 	shape   string // what is shown of the tools, to see whether it changed
 	chosen  string
-	wanted  string            // a tool to choose once it is there
-	detail  string            // what is shown of the chosen one
-	benches map[string]*bench // by tool and definition, so that a bench keeps what is filled in
+	wanted  string                    // a tool to choose once it is there
+	detail  string                    // what is shown of the chosen one
+	benches map[string]*bench         // by tool and definition, so that a bench keeps what is filled in
+	changes map[string]consent.Change // by the same: what changed since the review, once it was asked for
 }
 
 func newToolsTab(s *Place) *toolsTab {
-	t := &toolsTab{s: s, page: newPage(), benches: map[string]*bench{}}
+	t := &toolsTab{s: s, page: newPage(), benches: map[string]*bench{}, changes: map[string]consent.Change{}}
 	t.list = list.NewEqual(list.Source{
 		Len:   func() int { return len(t.tools) },
 		Key:   func(i int) string { return t.tools[i].Tool.Tool },
@@ -108,9 +112,9 @@ func (t *toolsTab) row(i int) fyne.CanvasObject {
 	name, says := text.Run{Bold: true}, oneLine(tool.Description)
 	colour := theme.Dim
 	switch tool.State {
-	case "changed":
+	case consent.StateChanged:
 		says, colour = lang.X("servers.tool_changed", "Changed since you reviewed it"), theme.Waiting
-	case "new":
+	case consent.StateNew:
 		says, colour = lang.X("servers.tool_new", "New, not reviewed yet"), theme.Waiting
 	}
 	if !tool.SwitchedOn {
@@ -192,7 +196,8 @@ func (t *toolsTab) update(d app.ServerDetail) {
 		t.server, t.chosen, t.detail = d.Name, "", ""
 	}
 	t.tools = d.ServerTools
-	if t.wanted != "" && t.index(t.wanted) >= 0 {
+	named := t.wanted != "" && t.index(t.wanted) >= 0
+	if named {
 		t.chosen, t.wanted = t.wanted, ""
 	}
 	if t.index(t.chosen) < 0 {
@@ -206,6 +211,9 @@ func (t *toolsTab) update(d app.ServerDetail) {
 		t.list.Changed(i)
 	}
 	t.list.Select(t.index(t.chosen))
+	if named {
+		t.list.Reveal(t.index(t.chosen))
+	}
 	t.showChosen()
 	t.all.Refresh()
 }
@@ -225,16 +233,19 @@ func (t *toolsTab) showChosen() {
 	}
 	t.detail = string(key)
 	objects := []fyne.CanvasObject{strong(nameAndTitle(tool.Tool.Tool, tool.Title)), t.s.k.prose(orNone(tool.Description), text.Run{})}
-	if tool.State != "same" {
+	if tool.State != consent.StateSame {
 		objects = append(objects, note(lang.X("servers.tool_waits", "This definition was not reviewed as it is now. No model is offered it, and it cannot be run."), theme.Waiting, theme.WaitingTint,
-			left(widget.NewButton(lang.X("servers.review", "Review"), t.s.detail.review.begin))))
+			left(newButton(lang.X("servers.review", "Review"), t.s.detail.review.begin))))
 	}
-	if tool.State == "same" {
+	if tool.State == consent.StateChanged {
+		objects = append(objects, t.difference(tool)...)
+	}
+	if tool.State == consent.StateSame {
 		objects = append(objects, t.bench(tool).object)
 	}
 	objects = append(objects, t.choices(tool)...)
 	for _, claim := range tool.Claims {
-		objects = append(objects, caption(claim, theme.Dim, text.Wrap))
+		objects = append(objects, caption(sentence.Worded(claim), theme.Dim, text.Wrap))
 	}
 	objects = append(objects, caption(lang.X("servers.schema", "Schema of the arguments, as the server gives it"), theme.Dim, text.Wrap), t.s.k.listing(t.page, "json", clean.Clean(string(tool.InputSchema))))
 	if len(tool.Output) > 0 {
@@ -254,6 +265,9 @@ func (t *toolsTab) choices(tool app.ServerTool) []fyne.CanvasObject {
 		return c
 	}
 	out := []fyne.CanvasObject{
+		left(check(lang.X("servers.switched_on", "On: models may be offered it"), tool.SwitchedOn, func(ctx context.Context, a *app.App, to bool) error {
+			return a.SetToolEnabled(ctx, tool.Server, tool.Tool.Tool, to)
+		})),
 		column(0, left(t.permission(tool)), caption(permissionMeaning(tool.Permission), theme.Dim, text.Wrap)),
 		column(0,
 			left(check(lang.X("servers.read_only", "It only reads: offer it in read-only chats too"), tool.ReadOnly, func(ctx context.Context, a *app.App, to bool) error {
@@ -264,15 +278,47 @@ func (t *toolsTab) choices(tool app.ServerTool) []fyne.CanvasObject {
 			}))),
 	}
 	for _, g := range tool.Grants {
-		out = append(out, container.NewBorder(nil, nil, nil, widget.NewButton(lang.X("servers.revoke", "Take back"), func() {
+		out = append(out, container.NewBorder(nil, nil, nil, newButton(lang.X("servers.revoke", "Take back"), func() {
 			t.change(func(ctx context.Context, a *app.App) error { return a.Revoke(ctx, g.ID) })
 		}), container.New(centred{}, caption(grantWords(g), theme.Dim, text.Wrap))))
 	}
 	return out
 }
 
+func toolKey(tool app.ServerTool) string {
+	return strings.Join([]string{tool.Server, tool.Tool.Tool, tool.Definition}, "\x00")
+}
+
+// difference shows what of a definition changed since the person reviewed it. It is asked for once.
+func (t *toolsTab) difference(tool app.ServerTool) []fyne.CanvasObject {
+	key := toolKey(tool)
+	c, known := t.changes[key]
+	if known {
+		return []fyne.CanvasObject{caption(lang.X("servers.difference", "What changed since you reviewed it"), theme.Dim, text.Wrap), code.NewDiff(c.Old, c.New, t.s.k.config())}
+	}
+	d := t.s.k.d
+	d.Go(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		found, err := d.App.Review(ctx, tool.Server)
+		d.Do(func() {
+			if err != nil {
+				return // the review, which the button opens, says why
+			}
+			for _, c := range found.Changes {
+				if c.Kind == "tool" && c.State == consent.StateChanged && c.Name == clean.Reveal(tool.Tool.Tool) {
+					t.changes[key] = c
+					t.detail = ""
+					t.showChosen()
+				}
+			}
+		})
+	})
+	return nil
+}
+
 func (t *toolsTab) bench(tool app.ServerTool) *bench {
-	key := strings.Join([]string{tool.Server, tool.Tool.Tool, tool.Definition}, "\x00")
+	key := toolKey(tool)
 	b := t.benches[key]
 	if b == nil {
 		b = newBench(t.s.k, t.page, t.s.k.d.App.Call, tool)
@@ -286,10 +332,26 @@ func (t *toolsTab) nothing() string {
 	switch d := t.s.p.detail; {
 	case d.State == "ready":
 		return lang.X("servers.no_tools", "This server offers no tools.")
+	case d.State == "starting":
+		return lang.X("servers.is_starting", "It is starting. What it offers is known once it runs.")
 	case d.State == app.ServerDisabled:
 		return lang.X("servers.off_body", "This server is off. Switch it on to see what it offers.")
 	default:
 		return lang.X("servers.not_running", "What it offers is known once it runs. Start it above.")
+	}
+}
+
+// heard tells the benches what happens to their calls.
+func (t *toolsTab) heard(e event.Event) {
+	for _, b := range t.benches {
+		b.heard(e)
+	}
+}
+
+// look has the benches say how long their calls have been running.
+func (t *toolsTab) look() {
+	for _, b := range t.benches {
+		b.tell()
 	}
 }
 

@@ -54,8 +54,14 @@ func secondLine(s app.ServerStatus, doing string, now time.Time) (string, fyne.T
 		return oneLine(strings.Join(append([]string{state}, s.Problems...), " · ")), theme.Refusal
 	}
 	words := []string{state, s.Transport}
+	if s.State == "ready" && doing == "" {
+		words[0] = "" // how long it has been up says so
+	}
 	if s.Tools >= 0 {
 		words = append(words, counted(s.Tools, lang.X("servers.tool_one", "1 tool"), lang.X("servers.tools_many", "{{.n}} tools", map[string]any{"n": s.Tools})))
+	}
+	if s.Roots > 0 {
+		words = append(words, lang.X("servers.roots_count", "roots {{.n}}", map[string]any{"n": s.Roots}))
 	}
 	if doing == "" && s.Pending > 0 {
 		words = append(words[1:], lang.X("servers.pending", "{{.n}} changed — review", map[string]any{"n": s.Pending}))
@@ -124,6 +130,8 @@ func recordNumber(n int64) string { return strconv.FormatInt(n, 10) }
 
 func clock(t time.Time) string { return t.Local().Format("15:04:05.000") }
 
+func clockShort(t time.Time) string { return t.Local().Format("15:04:05") }
+
 func oneLine(s string) string { return clean.Line(s, 400) }
 
 // size is a number of bytes as a person reads it.
@@ -136,4 +144,16 @@ func size(n int64) string {
 	default:
 		return strconv.FormatFloat(float64(n)/1000_000, 'f', 1, 64) + " MB"
 	}
+}
+
+// grantWords say what a standing yes covers.
+func grantWords(g app.Grant) string {
+	words := lang.X("servers.grant_always", "Allowed by you in every chat")
+	if g.Conversation != "" {
+		words = lang.X("servers.grant_chat", "Allowed by you in the chat “{{.title}}”", map[string]any{"title": clean.Line(g.Title, 80)})
+	}
+	if g.Suspended {
+		words += " · " + lang.X("servers.grant_suspended", "suspended, because the definition changed")
+	}
+	return words
 }

@@ -22,6 +22,7 @@ func (s *Shell) open(name, argument string) {
 	s.current = name
 	p.Goto(argument)
 	if !same {
+		s.releaseKeys()
 		if before != nil {
 			before.Hidden()
 		}
@@ -29,6 +30,39 @@ func (s *Shell) open(name, argument string) {
 		p.Shown()
 	}
 	s.moved()
+}
+
+// releaseKeys takes the keyboard out of the place, which is about to be hidden: what is typed must not reach, or answer,
+// what is no longer seen. In the side bar it may stay.
+func (s *Shell) releaseKeys() {
+	o, ok := s.window.Canvas().Focused().(fyne.CanvasObject)
+	if !ok {
+		return
+	}
+	driver := fyne.CurrentApp().Driver()
+	beside := driver.AbsolutePositionForObject(o).X - driver.AbsolutePositionForObject(s.side).X
+	if driver.CanvasForObject(o) == nil || beside < 0 || beside >= s.side.Size().Width {
+		s.window.Canvas().Unfocus()
+	}
+}
+
+// dropped gives files that were dropped on the window to the place that is shown, or else to the chat.
+func (s *Shell) dropped(uris []fyne.URI) {
+	var paths []string
+	for _, u := range uris {
+		if u != nil && u.Scheme() == "file" {
+			paths = append(paths, u.Path())
+		}
+	}
+	if len(paths) == 0 || s.hub == nil || s.dispatcher.isClosed() || s.layer.Modal() {
+		return
+	}
+	if _, ok := s.places[s.current].(place.FileTaker); !ok {
+		s.open(place.Chat, s.arguments[place.Chat])
+	}
+	if taker, ok := s.places[s.current].(place.FileTaker); ok {
+		taker.Dropped(paths)
+	}
 }
 
 // made is a place, which is made when it is first asked for.

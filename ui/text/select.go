@@ -133,9 +133,17 @@ func (v *View) chosen() bool {
 	return from != to
 }
 
+func (v *View) marking() bool { return v.find.words != "" || v.chosen() }
+
+// markAll makes the rectangles behind what was found and behind what is chosen.
+func (v *View) markAll() {
+	v.marks = v.marks[:0:0]
+	v.markFound()
+	v.markSelection()
+}
+
 // markSelection makes the rectangles behind the chosen text, for the lines that are drawn.
 func (v *View) markSelection() {
-	v.marks = v.marks[:0:0]
 	from, to := v.bounds()
 	if from == to {
 		return

@@ -106,6 +106,7 @@ type body struct {
 	all      []fyne.CanvasObject
 	stale    bool
 	looking  bool
+	remark   func() // makes the marks anew for the lines that are drawn now; nil: there are none
 }
 
 // sight is the part of the sheet that needs objects.
@@ -158,6 +159,9 @@ func (b *body) objects() []fyne.CanvasObject {
 		}
 	}
 	if changed {
+		if b.remark != nil {
+			b.remark()
+		}
 		b.collect()
 	}
 	return b.all

@@ -1,58 +1,112 @@
 package waiting
 
 import (
-	"strconv"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
 
 	"steward/app/consent"
-	"steward/ui/form"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
 
 // sampleBody is a server's request to the model, or the model's answer before the server gets it.
 type sampleBody struct {
-	c     *Card
-	start string      // what may be edited, as it came, with odd characters shown
-	entry *form.Entry // nil where it is too long to be edited
-	note  *noteRow
+	c *Card
+	d *sampleDraft
 
-	send, deny *button
+	text     *samplePart   // the system prompt or the answer
+	messages []*samplePart // of a request
+	where    *sampleTarget // of a request
+	limits   *sampleLimits // of a request
+	why      *text.Label
+	note     *noteRow
+
+	send, deny, more *button
 }
 
-// sampleDraft is the text as it was edited so far.
-type sampleDraft struct{ text string }
+// sampleDraft is what the person made of the request so far.
+type sampleDraft struct {
+	text     *partDraft
+	messages []*partDraft
+	model    string // "" as shown
+	tokens   string // as typed
+	remember bool   // the model is kept for the server's first hint
+	limits   [4]string
+	open     bool // the limits are looked at
+	note     string
+}
 
 func newSampleBody(c *Card) *sampleBody {
-	b := &sampleBody{c: c, start: revealLines(c.item.Sampling.System)}
-	send := lang.X("sampling.send", "Send to the model")
+	b := &sampleBody{c: c}
+	b.d = b.draft()
+	heading, start, send := lang.X("sampling.system", "System prompt"), revealLines(c.item.Sampling.System), lang.X("sampling.send", "Send to the model")
 	if b.answered() {
-		b.start = revealLines(c.item.Sampling.Answer)
+		heading, start = lang.X("sampling.answer", "The model's answer, as it would be sent"), revealLines(c.item.Sampling.Answer)
 		send = lang.X("sampling.return", "Send to the server")
 	}
-	if len(b.start) <= form.MaxText {
-		b.entry = c.entry(form.NewMultiLine(2))
-		b.entry.EnterBreaks = true
-		b.entry.SetText(b.start)
-		if d, ok := c.d.Drafts[c.item.ID].(*sampleDraft); ok {
-			b.entry.SetText(d.text)
-		}
-		b.entry.OnChanged = func(s string) {
-			if c.d.Drafts != nil {
-				c.d.Drafts[c.item.ID] = &sampleDraft{s}
-			}
-		}
+	b.text = newSamplePart(c, heading, start, "", false, b.d.text, b.changed)
+	if !b.answered() {
+		b.buildRequest()
 	}
 	b.send = newButton(c, strong, send, keyHint(), b.submit)
 	b.deny = newButton(c, refusing, lang.X("approval.deny", "Deny"), "Esc", b.escape)
+	b.why = c.caption("", theme.Waiting)
+	b.why.Hide()
 	b.note = newNoteRow(c, lang.X("approval.deny_with_reason", "Deny with a reason…"), lang.X("elicitation.note_hint", "A note for the record; it is not sent."),
-		lang.X("approval.deny", "Deny"), func(note string) { c.answer(consent.Answer{Action: consent.Deny, Reason: note}) })
+		lang.X("approval.deny", "Deny"), func(note string) {
+			c.answer(b.stated(consent.Answer{Action: consent.Deny, Reason: strings.TrimSpace(note)}))
+		})
+	b.note.entry.SetText(b.d.note)
+	b.note.entry.OnChanged = func(s string) { b.d.note = s }
 	return b
 }
 
+// draft is what was done about this item before, on this card or another.
+func (b *sampleBody) draft() *sampleDraft {
+	c := b.c
+	if d, ok := c.d.Drafts[c.item.ID].(*sampleDraft); ok {
+		return d
+	}
+	s := c.item.Sampling
+	d := &sampleDraft{text: &partDraft{text: revealLines(s.System)}, tokens: digits(s.MaxTokens)}
+	if b.answered() {
+		d.text.text = revealLines(s.Answer)
+	}
+	for _, m := range s.Messages {
+		d.messages = append(d.messages, &partDraft{text: revealLines(m.Text)})
+	}
+	d.limits = limitTexts(s.Limits)
+	if c.d.Drafts != nil {
+		c.d.Drafts[c.item.ID] = d
+	}
+	return d
+}
+
+func (b *sampleBody) buildRequest() {
+	c := b.c
+	b.where = newSampleTarget(c, b.d)
+	b.limits = newSampleLimits(c, b.d)
+	b.more = newButton(c, plain, lang.X("sampling.limits", "Limits and trust")+" ▾", "", func() {
+		b.d.open = !b.d.open
+		b.limits.show(b.d.open)
+		c.changed()
+	})
+	raw, shown := c.item.Sampling.Messages, c.item.Presentation.Messages
+	for i, m := range raw {
+		b.messages = append(b.messages, newSamplePart(c, role(m.Role), revealLines(m.Text), shown[i].Note, len(raw) > 1, b.d.messages[i], b.changed))
+	}
+}
+
 func (b *sampleBody) answered() bool { return b.c.item.Kind == consent.KindSamplingAnswer }
+
+// changed is told by the parts; the card's buttons follow.
+func (b *sampleBody) changed() {
+	if b.send != nil {
+		b.c.update()
+	}
+}
 
 func (b *sampleBody) title() []text.Run {
 	words := lang.X("sampling.asks", "asks your model")
@@ -63,64 +117,79 @@ func (b *sampleBody) title() []text.Run {
 }
 
 func (b *sampleBody) rows() []fyne.CanvasObject {
-	c, p, s := b.c, b.c.item.Presentation, b.c.item.Sampling
-	out := []fyne.CanvasObject{c.caption(b.about(s), theme.Dim)}
-	if b.answered() {
-		out = append(out, b.part(lang.X("sampling.answer", "The model's answer, as it would be sent"), p.Answer))
-	} else if s.System != "" || b.entry != nil {
-		out = append(out, b.part(lang.X("sampling.system", "System prompt"), p.System))
+	c, p := b.c, b.c.item.Presentation
+	out := []fyne.CanvasObject{c.caption(b.about(), theme.Dim)}
+	if b.where != nil {
+		out = append(out, b.where.box)
 	}
-	for _, m := range p.Messages {
-		out = append(out, b.message(m))
+	out = append(out, b.text.box)
+	for _, m := range b.messages {
+		out = append(out, m.box)
+	}
+	if b.answered() {
+		out = append(out, b.asked()...)
 	}
 	if w := c.warnings(p.Warnings); w != nil {
 		out = append(out, w)
 	}
-	return append(out, b.note.row)
+	out = append(out, b.note.row)
+	if b.limits != nil {
+		out = append(out, b.limits.box)
+	}
+	return append(out, b.why)
 }
 
-// about is which model would be asked, and for how much.
-func (b *sampleBody) about(s *consent.Sampling) string {
-	names := map[string]any{"model": s.Model, "tokens": strconv.Itoa(s.MaxTokens), "tool": b.c.item.Presentation.Tool}
-	out := lang.X("sampling.about_unknown", "Up to {{.tokens}} tokens, from the model in use", names)
-	if s.Model != "" {
-		out = lang.X("sampling.about", "Model {{.model}}, up to {{.tokens}} tokens", names)
+// asked is the request that was answered, to be read alone.
+func (b *sampleBody) asked() []fyne.CanvasObject {
+	c, p := b.c, b.c.item.Presentation
+	var out []fyne.CanvasObject
+	if p.System != "" {
+		out = append(out, newColumn(theme.Step, c.caption(lang.X("sampling.system", "System prompt"), theme.Dim), newBox(theme.CodeGround, c.text(p.System))))
 	}
-	if b.c.item.Presentation.Tool != "" {
-		out += " · " + lang.X("elicitation.during", "while running {{.tool}}", names)
+	for _, m := range p.Messages {
+		col := newColumn(theme.Step, c.caption(role(m.Role), theme.Dim))
+		if m.Text != "" {
+			col.objects = append(col.objects, newBox(theme.CodeGround, c.text(m.Text)))
+		}
+		if m.Note != "" {
+			col.objects = append(col.objects, c.caption(m.Note, theme.Waiting))
+		}
+		out = append(out, col)
 	}
 	return out
 }
 
-// part is a text with its heading, to be edited where it is short enough.
-func (b *sampleBody) part(heading, shown string) fyne.CanvasObject {
-	head := b.c.caption(heading, theme.Dim)
-	if b.entry != nil {
-		return newColumn(theme.Step, head, b.entry)
+// about is what the request belongs to, and who answered.
+func (b *sampleBody) about() string {
+	p := b.c.item.Presentation
+	var parts []string
+	if p.Tool != "" {
+		parts = append(parts, lang.X("elicitation.during", "while running {{.tool}}", map[string]any{"tool": p.Tool}))
 	}
-	return newColumn(theme.Step, head, newBox(theme.CodeGround, b.c.text(shown)))
+	if b.answered() {
+		parts = append(parts, lang.X("sampling.answered_by", "answered by {{.model}}", map[string]any{"model": p.Model}))
+	} else {
+		parts = append(parts, lang.X("sampling.used", "Requests in the last hour: {{.count}} of {{.limit}}", map[string]any{"count": b.c.item.Sampling.Used, "limit": b.c.item.Sampling.Limits.PerHour}))
+	}
+	return strings.Join(parts, " · ")
 }
 
-func (b *sampleBody) message(m consent.SamplingMessage) fyne.CanvasObject {
-	role := m.Role
-	switch role {
+func role(r string) string {
+	switch r {
 	case "user":
-		role = lang.X("sampling.user", "User")
+		return lang.X("sampling.user", "User")
 	case "assistant":
-		role = lang.X("sampling.assistant", "Assistant")
+		return lang.X("sampling.assistant", "Assistant")
 	}
-	out := newColumn(theme.Step, b.c.caption(role, theme.Dim))
-	if m.Text != "" {
-		out.objects = append(out.objects, newBox(theme.CodeGround, b.c.text(m.Text)))
-	}
-	if m.Note != "" {
-		out.objects = append(out.objects, b.c.caption(m.Note, theme.Waiting))
-	}
-	return out
+	return r
 }
 
 func (b *sampleBody) buttons() (left, right []fyne.CanvasObject) {
-	return []fyne.CanvasObject{b.deny, b.note.open}, []fyne.CanvasObject{b.send}
+	left = []fyne.CanvasObject{b.deny, b.note.open}
+	if b.more != nil {
+		right = append(right, b.more)
+	}
+	return left, append(right, b.send)
 }
 
 func (b *sampleBody) first() *button { return b.deny }
@@ -128,29 +197,71 @@ func (b *sampleBody) first() *button { return b.deny }
 func (b *sampleBody) escape() { b.c.answer(consent.Answer{Action: consent.Deny}) }
 
 func (b *sampleBody) submit() {
-	if !b.c.ready() {
+	if !b.c.ready() || b.unfit() != "" {
 		b.c.update()
 		return
 	}
 	b.c.answer(b.answer())
 }
 
-// answer lets it be sent as it stands in the input.
+// unfit says why it cannot be sent as it stands, "" where it can.
+func (b *sampleBody) unfit() string {
+	if b.answered() {
+		return ""
+	}
+	if _, ok := count(b.d.tokens, maxTokens); !ok {
+		return lang.X("sampling.tokens_unfit", "The token limit has to be a number between 1 and {{.most}}.", map[string]any{"most": maxTokens})
+	}
+	if b.limits.unfit() {
+		return lang.X("sampling.limits_unfit", "The limits have to be numbers; trust needs requests and tokens.")
+	}
+	for _, m := range b.d.messages {
+		if !m.out {
+			return ""
+		}
+	}
+	return lang.X("sampling.nothing_left", "No message is left to be sent.")
+}
+
+// answer lets it be sent as it stands on the card.
 func (b *sampleBody) answer() consent.Answer {
 	a := consent.Answer{Action: consent.Send}
-	if b.entry == nil || b.entry.Text == b.start {
+	if b.answered() {
+		a.Text = b.text.sent()
 		return a
 	}
-	edited := unrevealLines(b.entry.Text)
-	if b.answered() {
-		a.Text = &edited
-	} else {
-		a.System = &edited
+	a.System = b.text.sent()
+	e := consent.SamplingEdit{Model: b.d.model}
+	e.MaxTokens, _ = count(b.d.tokens, maxTokens)
+	for _, m := range b.messages {
+		e.Messages = append(e.Messages, consent.MessageEdit{Text: m.sent(), Bare: m.d.bare, Out: m.d.out})
+	}
+	if hints := b.c.item.Sampling.Hints; b.d.remember && len(hints) > 0 {
+		e.Map = hints[0]
+	}
+	a.Edit = &e
+	return b.stated(a)
+}
+
+// stated adds the limits that the person states, where they differ from those in force.
+func (b *sampleBody) stated(a consent.Answer) consent.Answer {
+	if b.limits != nil {
+		a.Limits = b.limits.stated()
 	}
 	return a
 }
 
 func (b *sampleBody) update(now bool) {
-	b.send.set(!now, false)
+	why := b.unfit()
+	b.send.set(!now || why != "", false)
 	b.deny.set(b.c.busy, false)
+	if shows := why != ""; shows != b.why.Visible() {
+		if shows {
+			b.why.Show()
+		} else {
+			b.why.Hide()
+		}
+		defer b.c.resized()
+	}
+	b.why.SetText(why, text.Run{Color: theme.Waiting})
 }

@@ -1,0 +1,78 @@
+package consent
+
+import (
+	"fmt"
+	"strings"
+
+	"steward/app/clean"
+	"steward/mcphost"
+)
+
+// hash covers all that is shown: what would be sent where and, in the second step, the
+// answer.
+func (s *sampling) hash(answer *mcphost.SamplingAnswer) string {
+	parts := append([]string{"sampling", s.o.server, s.target.Endpoint, s.target.Model, s.req.System, fmt.Sprint(s.req.MaxTokens)}, s.settings()...)
+	for _, m := range s.req.Messages {
+		parts = append(parts, m.Role)
+		for _, c := range m.Content {
+			parts = append(parts, c.Type, c.Text, c.MIMEType, string(c.Data))
+		}
+	}
+	if answer != nil {
+		parts = append(parts, "answer", answer.Text)
+	}
+	return hashOf(parts...)
+}
+
+// settings words what the server sets beside the messages.
+func (s *sampling) settings() []string {
+	var out []string
+	if t := s.req.Temperature; t != nil {
+		out = append(out, fmt.Sprintf("The server sets the temperature to %v.", *t))
+	}
+	for _, stop := range s.req.Stop {
+		out = append(out, fmt.Sprintf("The server lets the answer end before “%s”.", clean.Reveal(stop)))
+	}
+	return out
+}
+
+func (s *sampling) present(answer *mcphost.SamplingAnswer) (*Sampling, Presentation) {
+	raw := &Sampling{System: s.req.System, MaxTokens: s.req.MaxTokens, Wanted: s.wanted, Target: s.target, Hints: s.req.Hints, Limits: s.limits}
+	p := Presentation{
+		Title: fmt.Sprintf("%s asks for the model", clean.Reveal(s.o.server)), Server: clean.Reveal(s.o.server), Tool: clean.Reveal(s.o.tool),
+		System: revealLines(s.req.System), Model: clean.Line(s.target.Model, 200), Warnings: s.settings(),
+	}
+	for _, h := range s.req.Hints {
+		p.Hints = append(p.Hints, clean.Line(h, 100))
+	}
+	for _, m := range s.req.Messages {
+		raw.Messages = append(raw.Messages, sampleMessage(m, func(t string) string { return t }))
+		p.Messages = append(p.Messages, sampleMessage(m, revealLines))
+	}
+	if s.wanted > s.limits.MaxTokens {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("The server wanted an answer of up to %d tokens; %d is the limit here.", s.wanted, s.limits.MaxTokens))
+	}
+	if s.o.call == "" {
+		p.Warnings = append(p.Warnings, "It cannot be told which call this belongs to.")
+	}
+	if answer != nil {
+		raw.Answer, raw.Model = answer.Text, answer.Model
+		p.Answer, p.Model = revealLines(answer.Text), clean.Line(answer.Model, 200)
+		p.Title = fmt.Sprintf("The model’s answer would go to %s", clean.Reveal(s.o.server))
+	}
+	return raw, p
+}
+
+func sampleMessage(m mcphost.SamplingMessage, show func(string) string) SamplingMessage {
+	out := SamplingMessage{Role: m.Role}
+	var others []string
+	for _, c := range m.Content {
+		if c.Type == "text" {
+			out.Text += show(c.Text)
+		} else {
+			others = append(others, fmt.Sprintf("%s (%s, %d bytes)", clean.Line(c.Type, 30), clean.Line(c.MIMEType, 60), len(c.Data)))
+		}
+	}
+	out.Note = strings.Join(others, ", ")
+	return out
+}

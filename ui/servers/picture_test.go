@@ -1,0 +1,75 @@
+package servers
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"image/png"
+	"testing"
+)
+
+// pngOf is a picture; with extra, it holds a part with a wrong checksum that is not needed to see it.
+func pngOf(t *testing.T, w, h int, extra bool) []byte {
+	t.Helper()
+	img := image.NewRGBA(image.Rect(0, 0, w, h))
+	for x := range min(w, 40) {
+		img.Set(x, 0, color.RGBA{200, 30, 30, 255})
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	if !extra {
+		return b.Bytes()
+	}
+	const head = len(pngSignature) + 25 // after IHDR
+	part := binary.BigEndian.AppendUint32(nil, 3)
+	part = append(part, "iCCPabc\x00\x00\x00\x00"...)
+	return append(append(bytes.Clone(b.Bytes()[:head]), part...), b.Bytes()[head:]...)
+}
+
+// claiming makes a picture claim another size than it has.
+func claiming(data []byte, w, h uint32) []byte {
+	out := bytes.Clone(data)
+	binary.BigEndian.PutUint32(out[16:], w)
+	binary.BigEndian.PutUint32(out[20:], h)
+	binary.BigEndian.PutUint32(out[29:], crc32.ChecksumIEEE(out[12:29]))
+	return out
+}
+
+func TestPictures(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		data  []byte
+		edge  int // of what is kept; 0: no picture
+		wasWX int
+	}{
+		{"small", pngOf(t, 20, 10, false), 20, 20},
+		{"with a broken part that nobody needs", pngOf(t, 20, 10, true), 20, 20},
+		{"large", pngOf(t, 3000, 100, false), keptEdge, 3000},
+		{"huge by its own claim", claiming(pngOf(t, 20, 10, false), 30000, 30000), 0, 0},
+		{"negative by its own claim", claiming(pngOf(t, 20, 10, false), 1<<31, 1<<31), 0, 0},
+		{"cut off", pngOf(t, 20, 10, false)[:60], 0, 0},
+		{"no picture", []byte("<svg xmlns='http://www.w3.org/2000/svg'><image href='http://127.0.0.1/x'/></svg>"), 0, 0},
+		{"nothing", nil, 0, 0},
+	} {
+		img, was, err := decodePicture(c.data)
+		if (err == nil) != (c.edge > 0) {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if err == nil && (max(img.Bounds().Dx(), img.Bounds().Dy()) != c.edge || was.X != c.wasWX) {
+			t.Errorf("%s: %v is kept of %v", c.name, img.Bounds(), was)
+		}
+	}
+	l := pictureLayout{image.Pt(1000, 2000)}
+	if s := l.fit(400); s.Height != pictureHigh || s.Width != pictureHigh/2 {
+		t.Errorf("a high picture is shown as %v", s)
+	}
+	if s := (&pictureLayout{image.Pt(10, 20)}).fit(400); s.Width != 10 || s.Height != 20 {
+		t.Errorf("a small picture is shown as %v", s)
+	}
+}
