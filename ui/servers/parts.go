@@ -308,6 +308,14 @@ func (k *kit) prose(s string, look text.Run) *text.View {
 	return v
 }
 
+// telling is what a server says of itself, whole; a very long text folds.
+func (k *kit) telling(p *page, s string) fyne.CanvasObject {
+	if len(s) > 8<<10 {
+		return k.listing(p, "", s)
+	}
+	return k.prose(s, text.Run{})
+}
+
 // listing is code that folds when it is long; p is the page it stands on.
 func (k *kit) listing(p *page, language, src string) fyne.CanvasObject {
 	v := text.NewView(k.words())

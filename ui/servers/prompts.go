@@ -103,7 +103,7 @@ func (t *promptsTab) open(i int) {
 	}
 	head := []fyne.CanvasObject{strong(nameAndTitle(p.Name, p.Title))}
 	if p.Description != "" {
-		head = append(head, t.s.k.prose(clean.Clean(p.Description), text.Run{}))
+		head = append(head, t.s.k.telling(t.page, clean.Clean(p.Description)))
 	}
 	server := t.from.Name
 	q := t.s.k.ask(t.page, fields, func(c app.Completing) app.Completing {

@@ -322,7 +322,7 @@ func (k *kit) attachment(p *page, a app.Attachment, err error) []fyne.CanvasObje
 func (t *resourcesTab) about(r app.Resource) []fyne.CanvasObject {
 	out := []fyne.CanvasObject{strong(nameAndTitle(r.Name, r.Title)), t.s.k.prose(clean.Reveal(address(r)), text.Run{Mono: true, Color: theme.Dim})}
 	if r.Description != "" {
-		out = append(out, t.s.k.prose(clean.Clean(r.Description), text.Run{}))
+		out = append(out, t.s.k.telling(t.page, clean.Clean(r.Description)))
 	}
 	if r.URI == "" {
 		return out

@@ -148,7 +148,10 @@ func TestAPictureOfAResource(t *testing.T) {
 			}
 		}
 		d.until(name+" is said", func() bool { return says(tab.page.body, c.want) })
-		_, shown := within(tab.page.body, func(o fyne.CanvasObject) bool { i, ok := o.(*canvas.Image); return ok && i.Image != nil && i.Resource == nil }).(*canvas.Image)
+		_, shown := within(tab.page.body, func(o fyne.CanvasObject) bool {
+			i, ok := o.(*canvas.Image)
+			return ok && i.Image != nil && i.Resource == nil
+		}).(*canvas.Image)
 		if shown != (name == "a picture") {
 			t.Errorf("%s is shown as a picture: %v", name, shown)
 		}
@@ -508,4 +511,22 @@ func TestTheKeyboardReachesEverything(t *testing.T) {
 		t.Errorf("the commands that can be used are %v", enabled)
 	}
 	d.until("it is stopped", func() bool { return d.place.p.detail.State == app.ServerIdle && d.place.p.doing["scripted"] == "" })
+}
+
+// However much is odd about a server, its head leaves room for the rest, and all of it stands under Doctor.
+func TestManyProblemsLeaveRoom(t *testing.T) {
+	d := newDesk(t, "light", "en", map[string]any{"scripted": entry(t, "--tools", "600")}, true)
+	d.started("scripted")
+	d.until("its problems are known", func() bool { return len(d.place.p.detail.Problems) > 20 })
+	if h := d.place.detail.head.Size().Height; h > 200 {
+		t.Errorf("the head is %v high", h)
+	}
+	d.place.detail.choose(tabDoctor)
+	last := d.place.p.detail.Problems[len(d.place.p.detail.Problems)-1]
+	if d.place.page() != d.place.detail.doctor.page || !says(d.place.page().body, "things about it are odd") {
+		t.Error("the problems do not stand under Doctor")
+	}
+	if strings.TrimSpace(last) == "" {
+		t.Error("a problem says nothing")
+	}
 }
