@@ -1,11 +1,70 @@
 package app
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"steward/app/clean"
 )
+
+// ExportConversations writes every conversation, also those in the archive, as a Markdown file of its own into a new
+// folder below dir, which only its owner may read. It returns the folder, and how many there were. After an error the
+// folder holds what was written until then. Temporary ones leave nothing behind and are left out.
+func (a *App) ExportConversations(ctx context.Context, dir string) (folder string, n int, err error) {
+	var all []Conversation
+	for _, archived := range []bool{false, true} {
+		q := Query{Archived: archived, Limit: 500}
+		for {
+			page, err := a.Conversations(ctx, q)
+			if err != nil {
+				return "", 0, err
+			}
+			all = append(all, page...)
+			// Pinned ones stand on the first page whatever their time; the others are in order.
+			rest := slices.DeleteFunc(slices.Clone(page), func(c Conversation) bool { return c.Pinned })
+			if len(rest) == 0 {
+				break
+			}
+			q.Before = rest[len(rest)-1].Updated
+		}
+	}
+	folder, err = newFolder(dir, "steward-chats-"+a.clock().Format("2006-01-02"))
+	if err != nil {
+		return "", 0, fmt.Errorf("no folder for the chats can be made in %s: %w", reveal(dir), err)
+	}
+	for _, c := range all {
+		if c.Temporary {
+			continue
+		}
+		text, err := a.ExportConversation(ctx, c.ID)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(folder, c.Created.Format("2006-01-02-150405")+"-"+c.ID+".md"), []byte(text), 0o600)
+		}
+		if err != nil {
+			return folder, n, fmt.Errorf("the chat %q could not be exported: %w", clean.Line(c.Title, 100), err)
+		}
+		n++
+	}
+	return folder, n, nil
+}
+
+// newFolder makes a folder that was not there, with a number in its name where need be.
+func newFolder(dir, name string) (string, error) {
+	for n := 1; ; n++ {
+		path := filepath.Join(dir, name)
+		if n > 1 {
+			path = fmt.Sprintf("%s-%d", path, n)
+		}
+		if err := os.Mkdir(path, 0o700); !errors.Is(err, os.ErrExist) || n == 1000 {
+			return path, err
+		}
+	}
+}
 
 // markdown writes a conversation for people who do not have Steward. Foreign text is
 // quoted, so that it cannot pass for a heading of ours.

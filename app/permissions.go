@@ -132,7 +132,6 @@ func (a *App) revokeAll(ctx context.Context, server, tool string) error {
 			if err := a.gate.Revoke(ctx, g.ID); err != nil {
 				return err
 			}
-			a.bus.Publish(event.SettingsChanged{What: "grants"})
 		}
 	}
 	return nil
@@ -265,9 +264,5 @@ func (a *App) suspended(g storage.Grant) bool {
 
 // Revoke ends a grant; it applies from the next call on.
 func (a *App) Revoke(ctx context.Context, id string) error {
-	err := a.gate.Revoke(ctx, id)
-	if err == nil {
-		a.bus.Publish(event.SettingsChanged{What: "grants"})
-	}
-	return err
+	return a.gate.Revoke(ctx, id)
 }

@@ -8,6 +8,7 @@ import (
 
 	"steward/app/config"
 	"steward/app/event"
+	"steward/app/opener"
 	"steward/app/secrets"
 	"steward/storage"
 )
@@ -102,6 +103,13 @@ func (a *App) UseSecretsMemory() {
 	a.secrets.UseMemory()
 	a.bus.Publish(event.SettingsChanged{What: "secrets"})
 }
+
+// HasSecretsFile says whether the data folder holds an encrypted secrets file: where secrets are locked then, they wait
+// for its passphrase ([App.UseSecretsFile]), not for the keyring.
+func (a *App) HasSecretsFile() bool { return a.secrets.HasFile() }
+
+// OpenDataDir shows the data folder in the system's file manager. Only for a person's choice.
+func (a *App) OpenDataDir(ctx context.Context) error { return opener.OpenFolder(ctx, a.dir) }
 
 // DataDir is the data folder's absolute path.
 func (a *App) DataDir() string { return a.dir }

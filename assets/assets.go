@@ -40,10 +40,16 @@ func SansItalic() []byte { return sansItalic }
 func MonoRegular() []byte { return monoRegular }
 
 //go:embed fonts/OFL.txt
-var licenses string
+var fontLicense string
 
 // FontLicense is the text under which the fonts are passed on; it must be shown wherever the program is.
-func FontLicense() string { return licenses }
+func FontLicense() string { return fontLicense }
+
+//go:embed licenses.txt
+var licenses string
+
+// Licenses is the licence texts of everything of others that is part of the program. licenses.py writes them.
+func Licenses() string { return licenses }
 
 //go:embed icon.png
 var appIcon []byte

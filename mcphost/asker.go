@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+
+	"steward/mcphost/internal/wire"
 )
 
 // ErrUnanswerable is returned by an [Asker] for a question that no answer could
@@ -14,6 +16,14 @@ var ErrUnanswerable = errors.New("the question cannot be answered")
 // ErrNotAllowed is returned by an [Asker] whose policy does not let a server
 // ask; the server gets a proper JSON-RPC error.
 var ErrNotAllowed = errors.New("this server is not allowed to ask for that")
+
+// Causes with which the context of a question ends (context.Cause), for errors.Is.
+// Without one of them, whoever made the call has ended it.
+var (
+	ErrTakenBack   = wire.ErrWithdrawn // the server wants no answer any more
+	ErrSessionOver = wire.ErrOver      // the session with the server has ended
+	ErrCallOver    = errors.New("the call that it belonged to has ended")
+)
 
 // Asker answers what servers ask of a person or of a model. Its methods are
 // called on goroutines of their own, at most one at a time for each

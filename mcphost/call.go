@@ -31,14 +31,15 @@ func (c *Connection) callsFor(ctx context.Context) ([]*inflight, context.Context
 	for _, call := range c.calls {
 		calls = append(calls, call)
 	}
+	l := c.live
 	c.mu.Unlock()
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, end := context.WithCancelCause(ctx)
+	cancel := func() { end(nil) }
 	if len(calls) == 0 {
 		return nil, ctx, cancel
 	}
 	slices.SortFunc(calls, func(a, b *inflight) int { return int(a.seq - b.seq) })
 	go func() {
-		defer cancel()
 		for _, call := range calls {
 			select {
 			case <-call.done:
@@ -46,8 +47,21 @@ func (c *Connection) callsFor(ctx context.Context) ([]*inflight, context.Context
 				return
 			}
 		}
+		end(whyOver(l))
 	}()
 	return calls, ctx, cancel
+}
+
+// whyOver tells why all calls have ended at once: with their session, or each by itself.
+func whyOver(l *live) error {
+	if l != nil {
+		select {
+		case <-l.session.Done():
+			return ErrSessionOver
+		default:
+		}
+	}
+	return ErrCallOver
 }
 
 // Sender returns the way to send tool calls. Only mcphost/send can make the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -344,5 +345,59 @@ func TestSamplingIsLimitedForEachCall(t *testing.T) {
 	conn, _ := r.server("s", steps...)
 	if o := r.now(r.call(conn, "many", `{}`), conn); !strings.Contains(o.Text, "refused") || count.Load() != 3 {
 		t.Fatalf("%s; the model was asked %d times", o.Text, count.Load())
+	}
+}
+
+// Each way in which a question ends that nobody answered is told in its own words.
+func TestHowAQuestionEnds(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		tool, why, reason string
+		end               func(stop context.CancelCauseFunc, conn *mcphost.Connection)
+	}{
+		"taken back":  {"elicit-cancel", goneWithdrawn, "the server took it back", func(context.CancelCauseFunc, *mcphost.Connection) {}},
+		"stopped":     {"elicit", goneCancelled, "was stopped", func(stop context.CancelCauseFunc, _ *mcphost.Connection) { stop(ErrStopped) }},
+		"program":     {"elicit", goneWithdrawn, "Steward was closed", func(stop context.CancelCauseFunc, _ *mcphost.Connection) { stop(ErrClosed) }},
+		"server died": {"mortal", goneWithdrawn, "no longer running", func(context.CancelCauseFunc, *mcphost.Connection) {}},
+		"server closed": {"elicit", goneWithdrawn, "no longer running", func(_ context.CancelCauseFunc, c *mcphost.Connection) {
+			_ = c.Close(context.Background()) // the rig closes it again and tells
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, allow)
+			conn, _ := r.server("s", "--step", `tool:mortal=@ask-only elicitation/create {"message":"m","requestedSchema":{"type":"object","properties":{}}}`, "--step", "tool:mortal=@sleep 100ms", "--step", "tool:mortal=@exit 3")
+			ctx, stop := context.WithCancelCause(context.Background())
+			defer stop(nil)
+			out := r.run(ctx, r.call(conn, tc.tool, `{}`), conn, Limits{})
+			item := r.item(KindElicitation)
+			tc.end(stop, conn)
+			wait(t, out)
+			until(t, func() bool {
+				return r.seen(func(e event.Event) bool {
+					g, ok := e.(event.WaitingGone)
+					return ok && g.ID == item.ID && g.Why == tc.why && strings.Contains(g.Reason, tc.reason)
+				})
+			}, func() string { return fmt.Sprint(r.gone(item.ID)) })
+		})
+	}
+}
+
+func (r *rig) gone(id string) (out []event.WaitingGone) {
+	r.seen(func(e event.Event) bool {
+		if g, ok := e.(event.WaitingGone); ok && g.ID == id {
+			out = append(out, g)
+		}
+		return false
+	})
+	return out
+}
+
+func until(t *testing.T, so func() bool, what func() string) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); !so(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within 5 s; %s", what())
+		}
 	}
 }

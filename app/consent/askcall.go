@@ -93,7 +93,7 @@ func (g *Gate) expiry(item *Item) (<-chan time.Time, func()) {
 // left takes the item out of the list; an answer that came first counts, unless
 // what was shown is not current any more.
 func (r *run) left(s *slot, why string, d decision) (decision, error) {
-	if a, ok := r.g.waiting.leave(s, why); ok && (d.word == Expired || a.Action == Deny) {
+	if a, ok := r.g.waiting.leave(s, why, d.reason); ok && (d.word == Expired || a.Action == Deny) {
 		return r.answered(a)
 	}
 	return d, nil
@@ -236,9 +236,12 @@ func (r *run) twice() bool { return r.g.asksTwice(r.call) }
 // asksTwice tells whether the name of a call's tool must be typed to allow it.
 func (g *Gate) asksTwice(c Call) bool { return g.o.Twice != nil && g.o.Twice(c.Server(), c.Tool()) }
 
+// Violation is one way in which a value does not fit a schema; see schema.Violation.
+type Violation = schema.Violation
+
 // Violations says how arguments, one JSON object, break the schema of the call's tool; none
 // where they fit.
-func (i Item) Violations(arguments string) []schema.Violation {
+func (i Item) Violations(arguments string) []Violation {
 	if i.schema == nil {
 		return nil
 	}

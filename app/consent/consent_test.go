@@ -213,7 +213,7 @@ func TestAnswersThatComeTooLateOrForSomethingElseAreRefused(t *testing.T) {
 	}
 	said := map[string]bool{}
 	for _, why := range []string{goneAnswered, goneExpired, goneWithdrawn, goneCancelled} {
-		w.leave(testItem(w, "k-"+why, nil), why)
+		w.leave(testItem(w, "k-"+why, nil), why, "")
 		err := w.Answer("k-"+why, "h-k-"+why, Answer{Action: Allow})
 		if !errors.Is(err, ErrGone) || said[err.Error()] {
 			t.Errorf("%s: %v", why, err)
@@ -230,7 +230,7 @@ func TestAnAnswerAndAnExpiryAtOnceGiveOneEnd(t *testing.T) {
 		var answered error
 		var wg sync.WaitGroup
 		wg.Go(func() { answered = w.Answer("k", "h-k", Answer{Action: Allow}) })
-		_, got := w.leave(s, goneExpired)
+		_, got := w.leave(s, goneExpired, "")
 		wg.Wait()
 		if (answered == nil) != got {
 			t.Fatalf("the person was told %v, the call got an answer: %v", answered, got)

@@ -137,7 +137,7 @@ func (q *question) ask() (mcphost.ElicitAnswer, error) {
 		Elicitation:  &Elicitation{Mode: q.e.Mode, Message: q.e.Message, Schema: q.e.Schema, URL: q.e.URL},
 		Presentation: q.present(), form: q.form,
 	}
-	a, d := q.g.wait(q.ctx, &item, q.check)
+	a, d := q.g.wait(q.ctx, q.o, &item, q.check)
 	switch {
 	case d.word == Expired:
 		return q.close(d, actionExpired, nil)
@@ -374,7 +374,9 @@ func (q *question) present() Presentation {
 func presentField(f schema.Field) Field {
 	out := Field{
 		Name: f.Name, Title: clean.Line(f.Title, 200), Description: clean.Line(f.Description, 500),
-		Kind: string(f.Kind), Required: f.Required, Secret: f.Secret,
+		Kind: string(f.Kind), Item: string(f.Item), Format: clean.Line(f.Format, 40), Required: f.Required, Nullable: f.Nullable, Secret: f.Secret,
+		Minimum: f.Minimum.String(), Maximum: f.Maximum.String(),
+		MinLength: f.MinLength, MaxLength: max(0, f.MaxLength), MinItems: f.MinItems, MaxItems: max(0, f.MaxItems),
 	}
 	if out.Title == "" {
 		out.Title = clean.Line(f.Name, 200)

@@ -26,6 +26,9 @@ var (
 	ErrAbandoned = errors.New("the person went on without deciding")
 )
 
+// errEnded ends the context of a call that has its outcome.
+var errEnded = errors.New("the call has ended")
+
 // Defaults of Options.
 const (
 	DefaultMaxSamples = 10

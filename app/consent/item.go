@@ -149,10 +149,18 @@ type Field struct {
 	Title       string
 	Description string
 	Kind        string
+	Item        string // of a list: text, number or integer
+	Format      string // of a text, on one line
 	Required    bool
+	Nullable    bool   // null is an answer
 	Default     string // a suggestion of the server, as text; empty where none
 	HasDefault  bool
 	Options     []string // values of an enum, in order
 	Titles      []string // their titles, same length
 	Secret      bool
+
+	// Limits; "" and 0 are none, and so is a MaxLength or MaxItems of 0.
+	Minimum, Maximum     string
+	MinLength, MaxLength int // characters
+	MinItems, MaxItems   int
 }

@@ -1,6 +1,7 @@
 package consent
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -40,6 +41,7 @@ type origin struct {
 	running      []string
 	turn         string // for counting
 	conn         *mcphost.Connection
+	calls        []context.Context // of the calls that run
 }
 
 func (g *Gate) origin(server string, calls []string) origin {
@@ -50,6 +52,7 @@ func (g *Gate) origin(server string, calls []string) origin {
 	for _, id := range calls {
 		if r := g.running[id]; r != nil {
 			turns = append(turns, r.call.Turn())
+			o.calls = append(o.calls, r.ctx)
 		}
 	}
 	if len(calls) == 1 && g.running[calls[0]] != nil {

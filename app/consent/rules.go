@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 
+	"steward/app/event"
 	"steward/app/journal"
 	"steward/mcphost/schema"
 	"steward/storage"
@@ -288,5 +289,6 @@ func (g *Gate) putGrant(ctx context.Context, gr storage.Grant, detail map[string
 	g.granted = false // read again with the next call
 	g.changes++
 	g.mu.Unlock()
+	g.o.Bus.Publish(event.SettingsChanged{What: "grants"})
 	return nil
 }

@@ -63,7 +63,7 @@ type Outcome struct {
 // stands only here.
 func (g *Gate) Run(ctx context.Context, c Call, conn *mcphost.Connection, lim Limits) (o Outcome, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
+	defer stop(errEnded)
 	defer g.stoppable(c.ID(), stop)()
 	r := &run{g: g, ctx: ctx, stop: stop, log: context.WithoutCancel(ctx), call: c, server: c.Server(), conn: conn, lim: lim, look: make(chan struct{}, 1)}
 	defer r.settled()

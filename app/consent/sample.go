@@ -15,9 +15,6 @@ import (
 	"steward/mcphost"
 )
 
-// givenUp is why a question of a server ends whose context has ended.
-const givenUp = "the server or the person ended what it belonged to"
-
 // How a sampling request ended, in the contract's words.
 const (
 	sampleSent    = "sent"
@@ -208,7 +205,7 @@ func (s *sampling) approve(kind string, answer *mcphost.SamplingAnswer, used sam
 	item.Sampling, item.Presentation = s.present(answer)
 	item.Sampling.Used = used.requests
 	messages := len(s.req.Messages)
-	a, d := s.g.wait(s.ctx, &item, func(a Answer) error { return checkSampling(a, kind, messages) })
+	a, d := s.g.wait(s.ctx, s.o, &item, func(a Answer) error { return checkSampling(a, kind, messages) })
 	if d.word != "" {
 		return d, nil
 	}
@@ -236,23 +233,51 @@ func (s *sampling) approve(kind string, answer *mcphost.SamplingAnswer, used sam
 
 // wait puts an item into the list until it is answered; otherwise the decision
 // says what ended the waiting.
-func (g *Gate) wait(ctx context.Context, item *Item, check func(Answer) error) (Answer, decision) {
+func (g *Gate) wait(ctx context.Context, o origin, item *Item, check func(Answer) error) (Answer, decision) {
 	expiry, stop := g.expiry(item)
 	defer stop()
 	w := g.waiting.add(*item, check)
-	d := decision{word: Withdrawn, by: byCurrent, reason: givenUp}
-	why := goneCancelled
+	var d decision
+	var why string
 	select {
 	case a := <-w.answered:
 		return a, decision{}
 	case <-expiry:
 		d, why = decision{word: Expired, by: byExpiry, reason: "nobody answered in time"}, goneExpired
 	case <-ctx.Done():
+		d, why = o.givenUp(ctx)
 	}
-	if a, ok := g.waiting.leave(w, why); ok && ctx.Err() == nil {
+	if a, ok := g.waiting.leave(w, why, d.reason); ok && ctx.Err() == nil {
 		return a, decision{}
 	}
 	return Answer{}, d
+}
+
+// givenUp says why a question of a server ends whose context has ended, and in which word
+// of the waiting list.
+func (o origin) givenUp(ctx context.Context) (d decision, why string) {
+	d, why = decision{word: Withdrawn, by: byCurrent}, goneWithdrawn
+	cause := context.Cause(ctx)
+	if !errors.Is(cause, mcphost.ErrTakenBack) {
+		for _, call := range o.calls { // the person, or the program's end, came before all that follows from it
+			if c := context.Cause(call); c != nil && !errors.Is(c, errEnded) {
+				cause = c
+			}
+		}
+	}
+	switch {
+	case errors.Is(cause, mcphost.ErrTakenBack):
+		d.reason = "the server took it back"
+	case errors.Is(cause, mcphost.ErrSessionOver):
+		d.reason = fmt.Sprintf("the server %s is no longer running", o.server)
+	case errors.Is(cause, mcphost.ErrCallOver):
+		d.reason = "the call that it belonged to has ended"
+	case errors.Is(cause, ErrClosed):
+		d.by, d.reason = byClosed, "Steward was closed before it was decided"
+	default:
+		d.by, d.reason, why = byPerson, "the call that it belonged to was stopped", goneCancelled
+	}
+	return d, why
 }
 
 // refuse ends a request that is not sent, and gives the server a proper error.
@@ -283,12 +308,17 @@ func (s *sampling) refuse(d decision, errs ...error) (mcphost.SamplingAnswer, er
 // while the model answered.
 func (s *sampling) fail(cause error) (mcphost.SamplingAnswer, error) {
 	if s.ctx.Err() != nil {
-		err := s.end(journal.Outcome{Outcome: journal.Cancelled, Effect: journal.EffectUnknown, Reason: givenUp}, sampleFailed)
+		err := s.end(journal.Outcome{Outcome: journal.Cancelled, Effect: journal.EffectUnknown, Reason: s.reasonOver()}, sampleFailed)
 		return mcphost.SamplingAnswer{}, errors.Join(s.ctx.Err(), err)
 	}
 	err := s.end(journal.Outcome{Outcome: journal.ProtocolError, Effect: journal.EffectUnknown, Reason: s.g.line(cause.Error())}, sampleFailed)
 	s.g.notice(s.o.conversation, "sampling", s.o.server, "A request to the model for the server "+s.o.server+" failed: "+s.g.line(errors.Join(cause, err).Error()))
 	return mcphost.SamplingAnswer{}, errors.New("the model could not answer the request")
+}
+
+func (s *sampling) reasonOver() string {
+	d, _ := s.o.givenUp(s.ctx)
+	return d.reason
 }
 
 func (s *sampling) end(o journal.Outcome, action string) error {

@@ -98,7 +98,7 @@ func (w *Waiting) Answer(id, hash string, a Answer) error {
 	s.answered <- a
 	w.drop(s, goneAnswered)
 	w.mu.Unlock()
-	w.tell(s, goneAnswered)
+	w.tell(s, goneAnswered, "")
 	return nil
 }
 
@@ -132,7 +132,7 @@ func (w *Waiting) add(item Item, check func(Answer) error) *slot {
 
 // leave takes an item out of the list unless it was answered just before; then
 // the answer counts and comes back.
-func (w *Waiting) leave(s *slot, why string) (Answer, bool) {
+func (w *Waiting) leave(s *slot, why, reason string) (Answer, bool) {
 	w.mu.Lock()
 	if w.find(s.item.ID) == nil {
 		w.mu.Unlock()
@@ -140,12 +140,12 @@ func (w *Waiting) leave(s *slot, why string) (Answer, bool) {
 	}
 	w.drop(s, why)
 	w.mu.Unlock()
-	w.tell(s, why)
+	w.tell(s, why, reason)
 	return Answer{}, false
 }
 
-func (w *Waiting) tell(s *slot, why string) {
-	w.bus.Publish(event.WaitingGone{Conversation: s.item.Conversation, ID: s.item.ID, Why: why})
+func (w *Waiting) tell(s *slot, why, reason string) {
+	w.bus.Publish(event.WaitingGone{Conversation: s.item.Conversation, ID: s.item.ID, Why: why, Reason: reason})
 }
 
 func (w *Waiting) find(id string) *slot {

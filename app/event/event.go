@@ -165,11 +165,12 @@ type Waiting struct {
 }
 
 // WaitingGone says that an item has left the waiting list and why: answered,
-// expired, withdrawn or cancelled.
+// expired, withdrawn or cancelled. Reason is a sentence without a full stop, or empty.
 type WaitingGone struct {
 	Conversation string
 	ID           string
 	Why          string
+	Reason       string
 }
 
 // ConversationChanged says that something about a conversation differs from before.

@@ -219,6 +219,15 @@ func (o Opener) Open(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
+	name, args := command(runtime.GOOS, shown.URL)
+	if err := o.run(ctx, name, args); err != nil {
+		return fmt.Errorf("the browser could not be opened with %s: %w; open %s yourself", name, err, shown.URL)
+	}
+	return nil
+}
+
+// run starts a program, unless ctx is done.
+func (o Opener) run(ctx context.Context, name string, args []string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -226,18 +235,14 @@ func (o Opener) Open(ctx context.Context, address string) error {
 	if start == nil {
 		start = startProgram
 	}
-	name, args := command(runtime.GOOS, shown.URL)
 	done := make(chan error, 1)
 	go func() { done <- start(name, args...) }() // ends with start, which is bounded
 	select {
-	case err = <-done:
+	case err := <-done:
+		return err
 	case <-ctx.Done():
-		err = ctx.Err()
+		return ctx.Err()
 	}
-	if err != nil {
-		return fmt.Errorf("the browser could not be opened with %s: %w; open %s yourself", name, err, shown.URL)
-	}
-	return nil
 }
 
 // command is how each system opens an address.

@@ -128,6 +128,28 @@ func TestOpenStartsExactlyThis(t *testing.T) {
 	}
 }
 
+func TestOnlyFoldersAreOpened(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "run.sh")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	opener := Opener{Start: func(name string, args ...string) error { got = append([]string{name}, args...); return nil }}
+	for _, path := range []string{file, filepath.Join(dir, "gone"), "relative", "", "https://h.example/"} {
+		if err := opener.OpenFolder(t.Context(), path); err == nil || got != nil {
+			t.Errorf("%q: %v, started %q", path, err, got)
+		}
+	}
+	if err := opener.OpenFolder(t.Context(), dir); err != nil || len(got) < 2 || got[len(got)-1] != dir {
+		t.Errorf("%v, started %q", err, got)
+	}
+	if name, args := folderCommand("darwin", "/a/b.app"); name != "open" || !reflect.DeepEqual(args, []string{"-R", "/a/b.app"}) {
+		t.Errorf("a folder named like a program: %s %q", name, args)
+	}
+}
+
 func TestOpenIsBounded(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})

@@ -31,7 +31,11 @@ const (
 // busAddress finds the session bus without ever starting one. The library
 // starts dbus-launch where it finds none, so it must not be called then.
 func busAddress(fromEnv, runtimeDirs string) string {
-	if fromEnv != "" && fromEnv != "autolaunch:" {
+	switch fromEnv {
+	case "", "autolaunch:":
+	case "disabled:":
+		return ""
+	default:
 		return fromEnv
 	}
 	socket := filepath.Join(runtimeDirs, strconv.Itoa(os.Getuid()), "bus")

@@ -153,8 +153,10 @@ func TestBusAddress(t *testing.T) {
 	if err := os.Mkdir(own, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got := busAddress("", dir); got != "" {
-		t.Errorf("without a socket: %q", got)
+	for _, env := range []string{"", "disabled:"} {
+		if got := busAddress(env, dir); got != "" {
+			t.Errorf("%q without a socket: %q", env, got)
+		}
 	}
 	l, err := net.Listen("unix", filepath.Join(own, "bus"))
 	if err != nil {

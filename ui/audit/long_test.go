@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -29,7 +30,7 @@ const veryLong = 20 * time.Minute
 func measureLong(b *testing.B, folder string) {
 	begin := time.Now()
 	step := func(name string) {
-		b.Logf("%-40s %8.0f ms", name, float64(time.Since(begin).Microseconds())/1000)
+		fmt.Printf("%-50s %8.0f ms\n", name, float64(time.Since(begin).Microseconds())/1000)
 		begin = time.Now()
 	}
 	p := newBenchWith(b, placetest.Options{Data: folder}, nil)
@@ -43,7 +44,7 @@ func measureLong(b *testing.B, folder string) {
 	loaded()
 	n := p.p.pages.Len()
 	step("all time can be reached")
-	b.Logf("%d rows", n)
+	fmt.Printf("%d rows\n", n)
 	row := func(i int) { p.Within(veryLong, "the row", func() bool { _, ok := p.p.pages.at(i); return ok }) }
 	p.table.List.ScrollToEnd()
 	row(n - 1)
@@ -57,7 +58,7 @@ func measureLong(b *testing.B, folder string) {
 		step("first rows of " + query)
 		loaded()
 		step("all of it")
-		b.Logf("%d rows", p.p.pages.Len())
+		fmt.Printf("%d rows\n", p.p.pages.Len())
 	}
 	p.look(always, "")
 	loaded()

@@ -132,7 +132,7 @@ func (b *Button) colours() (fill, line color.Color, words, hint fyne.ThemeColorN
 	fill, line, words, hint = color.Transparent, color.Transparent, theme.Text, theme.Dim
 	switch b.look {
 	case Outlined:
-		fill, line = theme.Color(theme.Card), theme.Color(theme.Line)
+		fill, line = theme.Color(theme.Card), theme.Color(theme.Edge)
 	case Strong:
 		fill, words, hint = theme.Color(theme.Accent), theme.OnAccent, theme.OnAccent
 	case Refusing:
@@ -140,7 +140,7 @@ func (b *Button) colours() (fill, line color.Color, words, hint fyne.ThemeColorN
 	case Quiet:
 		words = theme.Dim
 	case Segment:
-		line, words = theme.Color(theme.Line), theme.Dim
+		line, words = theme.Color(theme.Edge), theme.Dim
 		if b.chosen {
 			fill, words = theme.Color(theme.AccentTint), theme.Text
 		}
@@ -148,7 +148,7 @@ func (b *Button) colours() (fill, line color.Color, words, hint fyne.ThemeColorN
 	switch {
 	case b.Disabled():
 		words, hint = theme.Dim, theme.Dim
-		line = theme.Color(theme.Line)
+		line = theme.Color(theme.Edge)
 		if b.look == Strong {
 			fill = theme.Color(theme.Side)
 		}

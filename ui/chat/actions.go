@@ -9,8 +9,6 @@ import (
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/widget"
 
-	"steward/app/clean"
-	"steward/ui/place"
 	"steward/ui/theme"
 )
 
@@ -27,7 +25,7 @@ func newActionsRow(p *Place, r row) *actionsRow {
 	copied := act("copy", lang.X("common.copy", "Copy"), func() { p.copyMessage(id) })
 	again := act("retry", lang.X("chat.regenerate", "Regenerate"), p.regenerate)
 	var more *chip
-	more = newChip(quiet, "more", "", func() { p.messageMenu(id, more) })
+	more = newChip(quiet, "more", "", func() { p.messageMenu(id, nil, "", below(more)) })
 	a.column = newColumn(0, pad{bottom: rowGap, left: -2.5 * theme.Step}, newLine(0, []fyne.CanvasObject{a.versions, copied, again, more}, nil))
 	a.show(r)
 	return a
@@ -76,22 +74,6 @@ func (v *versions) move(by int) {
 
 // CreateRenderer is Fyne's.
 func (v *versions) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(v.row) }
-
-// messageMenu offers all that can be done with a message.
-func (p *Place) messageMenu(id string, at fyne.CanvasObject) {
-	m := p.state.find(id)
-	if m == nil {
-		return
-	}
-	items := []place.MenuItem{
-		{Label: lang.X("chat.copy_text", "Copy as text"), Icon: "copy", Do: func() { p.copyText(clean.Clean(m.words())) }},
-		{Label: lang.X("chat.copy_conversation", "Copy the conversation as Markdown"), Icon: "copy", Do: p.copyConversation},
-	}
-	if p.state.last(roleUser) != nil {
-		items = append(items, place.MenuItem{Label: lang.X("chat.edit_and_branch", "Edit and branch"), Icon: "edit", Do: p.editLast})
-	}
-	p.d.Layer.Menu(items, below(at))
-}
 
 // below is the place under an object, for what it opens.
 func below(o fyne.CanvasObject) fyne.Position {

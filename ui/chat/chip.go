@@ -94,7 +94,7 @@ func (c *chip) paint() {
 	fill, stroke := color.Color(color.Transparent), color.Color(color.Transparent)
 	switch c.look {
 	case outlined:
-		fill, stroke = theme.Color(theme.Card), theme.Color(theme.Line)
+		fill, stroke = theme.Color(theme.Card), theme.Color(theme.Edge)
 	case strong:
 		fill = theme.Color(theme.Accent)
 	case chosen:

@@ -21,6 +21,7 @@ type column struct {
 
 	ground, stroke fyne.ThemeColorName // "": none
 	edge           fyne.ThemeColorName // a bar at the left side
+	hang           float32             // how far left of it the bar stands
 	radius         float32
 	box, bar       *canvas.Rectangle
 }
@@ -111,6 +112,7 @@ func (r *columnRenderer) Layout(s fyne.Size) {
 	c := r.c
 	r.paint()
 	c.box.Resize(s)
+	c.bar.Move(fyne.NewPos(-c.hang, 0))
 	c.bar.Resize(fyne.NewSize(4, s.Height))
 	inner := max(s.Width-c.pad.left-c.pad.right, 1)
 	y := c.pad.top

@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"image/color"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -33,10 +34,12 @@ type composer struct {
 	entry *form.Entry
 	quiet *container.ThemeOverride
 
-	attach []app.Attachment
-	edits  string
-	busy   bool // a turn runs
-	ending bool // what was typed is being sent
+	attach    []app.Attachment
+	mentioned []app.Resource  // that what is typed names
+	dismissed map[string]bool // of these, what the person does not want
+	edits     string
+	busy      bool // a turn runs
+	ending    bool // what was typed is being sent
 
 	ground  *canvas.Rectangle
 	chips   *flowBox
@@ -86,6 +89,7 @@ func (c *composer) draft() draft { return draft{c.entry.Text, c.attach, c.edits}
 
 func (c *composer) restore(d draft) {
 	c.attach, c.edits = d.attach, d.edits
+	c.mentioned, c.dismissed = nil, nil
 	c.entry.SetText(d.text)
 	c.entry.CursorColumn, c.entry.CursorRow = 0, 0
 	for range d.text {
@@ -99,28 +103,56 @@ func (c *composer) restore(d draft) {
 
 // rebuild shows what is attached.
 func (c *composer) rebuild() {
+	c.p.watchAttached(c.attach)
 	c.chips.objects = nil
 	for i, a := range c.attach {
-		words := attachmentWords(a)
-		if n := len(a.Text) + len(a.Data); n > 0 {
-			words += " · " + size(int64(n))
-		}
-		ch := newPill(attachmentIcon(a), words, false, func() { c.p.previewAttachment(a) })
-		ch.most = 320
-		ch.removed = func() {
-			c.attach = append(c.attach[:i:i], c.attach[i+1:]...)
-			c.rebuild()
-		}
+		c.chips.objects = append(c.chips.objects, c.chipOf(i, a))
+	}
+	for _, ch := range c.mentionChips() {
 		c.chips.objects = append(c.chips.objects, ch)
 	}
 	c.edit.Hidden = c.edits == ""
 	c.resized()
+	c.chips.Refresh() // in the same room there may be others now
+}
+
+// chipOf shows the i-th of what is attached.
+func (c *composer) chipOf(i int, a app.Attachment) *chip {
+	words := attachmentWords(a)
+	if n := len(a.Text) + len(a.Data); n > 0 {
+		words += " · " + size(int64(n))
+	}
+	ch := newPill(attachmentIcon(a), words, false, func() { c.p.previewAttachment(a) })
+	if c.p.changedSince(a) {
+		ch.icon, ch.colour = "refresh", theme.Waiting
+		ch.words += " · " + lang.X("chat.changed", "changed")
+		ch.tapped = func() { c.p.readAgain(a) }
+	}
+	ch.most, ch.onShort = 320, c.p.d.Shortcut
+	ch.removed = func() {
+		c.attach = append(c.attach[:i:i], c.attach[i+1:]...)
+		c.rebuild()
+	}
+	return ch
+}
+
+// exchange puts one attachment in the place of another.
+func (c *composer) exchange(old, with app.Attachment) {
+	c.attach = slices.Clone(c.attach)
+	for i, a := range c.attach {
+		if a.Server == old.Server && a.URI == old.URI && a.Name == old.Name {
+			c.attach[i] = with
+		}
+	}
+	c.rebuild()
+	c.p.focusComposer()
 }
 
 // add attaches something.
 func (c *composer) add(a app.Attachment) {
 	c.attach = append(c.attach[:len(c.attach):len(c.attach)], a)
 	c.rebuild()
+	c.suggest()
 	c.p.focusComposer()
 }
 
@@ -138,10 +170,12 @@ func (c *composer) showFolders(roots []string) {
 		c.folders.objects = append(c.folders.objects, ch)
 	}
 	c.resized()
+	c.folders.Refresh()
 }
 
 func (c *composer) changed() {
 	c.popup.typed(c.entry.Text, c.before())
+	c.suggest()
 	c.resized()
 }
 
@@ -184,6 +218,25 @@ func (c *composer) typeInto(r rune) {
 	c.entry.TypedRune(r)
 }
 
+// write puts words where the cursor is, so that the person sees them before they are sent.
+func (c *composer) write(words string) {
+	if len(c.entry.Text)+len(words) > form.MaxText {
+		c.bigPaste(words)
+		return
+	}
+	c.p.focusComposer()
+	c.entry.Entry.TypedShortcut(&fyne.ShortcutPaste{Clipboard: oneTime(words)})
+}
+
+// oneTime is a clipboard with a text of its own: pasting it is the one way to put a long text in at the cursor at once.
+type oneTime string
+
+// Content is the text.
+func (o oneTime) Content() string { return string(o) }
+
+// SetContent does nothing.
+func (oneTime) SetContent(string) {}
+
 // insert types a character for the person, behind a blank where one is needed.
 func (c *composer) insert(s string) {
 	c.p.focusComposer()
@@ -220,7 +273,8 @@ func (c *composer) sendOrStop() {
 	c.submit()
 }
 
-// submit sends what was typed. Until it is stored it stays where it is, so nothing is lost when that fails.
+// submit sends what was typed. The composer is free at once: what the person types from then on is another message.
+// Where the message could not be stored, it comes back.
 func (c *composer) submit() {
 	d := c.draft()
 	d.text = strings.TrimSpace(d.text)
@@ -229,14 +283,29 @@ func (c *composer) submit() {
 	}
 	c.ending = true
 	c.closePopup()
+	c.restore(draft{})
+	id, turn := c.p.state.conversation, c.p.loading
 	c.p.sendDraft(d, func(err error) {
 		c.ending = false
-		if err != nil {
+		switch {
+		case err == nil:
+		case turn == c.p.loading:
 			c.p.fail(err)
-			return
+			c.restore(d.with(c.draft()))
+		default:
+			c.p.fail(err)
+			c.p.drafts[id] = d.with(c.p.drafts[id])
 		}
-		c.restore(draft{})
 	})
+}
+
+// with is a draft with what was begun behind it.
+func (d draft) with(next draft) draft {
+	if next.text != "" {
+		d.text = strings.TrimSpace(d.text + "\n" + next.text)
+	}
+	d.attach = append(d.attach[:len(d.attach):len(d.attach)], next.attach...)
+	return d
 }
 
 // working shows whether a turn runs.

@@ -101,7 +101,6 @@ type finder struct {
 	hits    []hit
 	at      int // the current one of hits
 	turn    int
-	timer   bool
 }
 
 func newFinder(p *Place) *finder {

@@ -15,12 +15,9 @@ func TestFind(t *testing.T) {
 	b := newBench(t, "light", "en")
 	b.ready()
 	first := "The very first word is Nightingale."
-	b.say(first)
-	b.until("the turn has ended", b.ended)
+	b.turn(first)
 	for range 34 {
-		b.say("Say something about nothing")
-		b.until("the turn begins", func() bool { return b.state.working })
-		b.until("the turn has ended", b.ended)
+		b.turn("Say something about nothing")
 	}
 	id := b.state.conversation
 	b.Goto("")

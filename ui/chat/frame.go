@@ -39,7 +39,7 @@ func (r *frameRenderer) Destroy() {}
 
 func (r *frameRenderer) Objects() []fyne.CanvasObject {
 	p := r.f.p
-	return []fyne.CanvasObject{r.f.ground, p.head, r.f.rule, p.list, p.empty, p.composer, p.fresh, p.finder.bar}
+	return []fyne.CanvasObject{r.f.ground, p.head, r.f.rule, p.list, p.empty, p.composer, p.pins, p.fresh, p.finder.bar}
 }
 
 func (r *frameRenderer) MinSize() fyne.Size { return fyne.NewSize(320, 200) }
@@ -65,11 +65,23 @@ func (r *frameRenderer) Layout(s fyne.Size) {
 	top := s.Height - h - margin
 	p.composer.Move(fyne.NewPos((s.Width-w-barWidth)/2, top))
 	p.composer.Resize(fyne.NewSize(w, h))
+	if p.pins.Visible() {
+		high := min(p.pins.HeightFor(w), 2*24+1.5*theme.Step)
+		top -= high + 2*theme.Step
+		p.pins.Move(fyne.NewPos((s.Width-w-barWidth)/2, top))
+		p.pins.Resize(fyne.NewSize(w, high))
+	}
 	side := float32(0)
 	if s.Width < columnWidth+2*margin {
 		side = margin
 	}
 	y := headHeight
+	find := min(findWidth, s.Width-2*margin)
+	p.finder.bar.Resize(fyne.NewSize(find, findHeight))
+	p.finder.bar.Move(fyne.NewPos(s.Width-find-margin, y+2*theme.Step))
+	if p.finder.open() { // never over what was found
+		y += findHeight + 4*theme.Step
+	}
 	none := len(p.state.rows) == 0
 	body := fyne.NewSize(s.Width-2*side, max(top-y-2*theme.Step, 0))
 	p.list.Move(fyne.NewPos(side, y))
@@ -83,9 +95,6 @@ func (r *frameRenderer) Layout(s fyne.Size) {
 			p.list.Show() // it did no work while it was hidden
 		}
 	}
-	find := min(findWidth, s.Width-2*margin)
-	p.finder.bar.Resize(fyne.NewSize(find, findHeight))
-	p.finder.bar.Move(fyne.NewPos(s.Width-find-margin, y+2*theme.Step))
 	z := p.fresh.MinSize()
 	p.fresh.Move(fyne.NewPos((s.Width-z.Width)/2, top-z.Height-3*theme.Step))
 	p.fresh.Resize(z)

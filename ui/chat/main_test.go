@@ -213,6 +213,20 @@ func (b *bench) say(words string) {
 	b.composer.entry.KeyUp(&fyne.KeyEvent{Name: fyne.KeyReturn})
 }
 
+// turn says something and waits for the end of what follows.
+func (b *bench) turn(words string) {
+	b.t.Helper()
+	last := func() string {
+		if m := b.state.last(roleAssistant); m != nil {
+			return m.ID
+		}
+		return ""
+	}
+	before := last()
+	b.say(words)
+	b.until("the turn has ended", func() bool { return last() != before && b.ended() })
+}
+
 // item waits for something of a kind that waits for the person.
 func (b *bench) item(kind string) consent.Item {
 	b.t.Helper()

@@ -2,6 +2,8 @@ package chat
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -15,11 +17,15 @@ import (
 	"steward/ui/language"
 	"steward/ui/list"
 	"steward/ui/place"
+	"steward/ui/theme"
 	"steward/ui/waiting"
 )
 
 // pageOfMessages is how many messages are read at once; scrolling to the top reads as many more.
 const pageOfMessages = 60
+
+// messagesOfTurn is how many messages a turn brings, and some.
+const messagesOfTurn = 30
 
 // Place is the chat. It shows one conversation at a time; the others go on unseen.
 type Place struct {
@@ -52,6 +58,11 @@ type Place struct {
 	fresh    *chip
 	offers   *offers
 	finder   *finder
+	book     book
+	watches  map[watched]*watch
+	cards    map[*itemRow]bool
+	entered  string   // the card that the keyboard was led into last
+	pins     *flowBox // pinned prompts, above the composer
 	ticking  bool
 
 	// What a conversation without a name is to become; read in the background when it gets one.
@@ -63,6 +74,7 @@ type Place struct {
 type itemCard interface {
 	fyne.CanvasObject
 	HeightFor(width float32) float32
+	Enter() // puts the keyboard into it, on the answer that lets nothing happen
 	Close()
 }
 
@@ -70,7 +82,7 @@ type itemCard interface {
 func New(d place.Deps) *Place {
 	p := &Place{
 		d: d, now: time.Now, pool: code.NewPool(d.Do), state: newPresenter(), opened: map[string]bool{}, runs: map[string]time.Time{},
-		objects: map[*column]string{}, drafts: map[string]draft{},
+		objects: map[*column]string{}, drafts: map[string]draft{}, watches: map[watched]*watch{}, cards: map[*itemRow]bool{},
 	}
 	p.card = func(item consent.Item, resized func()) itemCard {
 		return waiting.NewCard(item, waiting.Deps{Deps: d, Resized: func(*waiting.Card) { resized() }})
@@ -100,12 +112,16 @@ func New(d place.Deps) *Place {
 	p.fresh = newChip(outlined, "chevron-down", lang.X("chat.new_text", "New text"), func() { p.list.SetFollow(true); p.list.ScrollToEnd() })
 	p.fresh.pill, p.fresh.small = true, true
 	p.fresh.Hide()
+	p.pins = newFlow(1.5 * theme.Step)
+	p.pins.Hide()
 	p.composer = newComposer(p)
 	p.head = newHead(p)
 	p.empty = newEmpty(p)
 	p.frame = newFrame(p)
 	p.unsub = d.App.Listen(p.told)
 	p.open("")
+	p.readPrompts()
+	d.Go(func(ctx context.Context) { d.App.Start(ctx) }) // what they offer is wanted before anything is asked: tools, prompts, resources
 	return p
 }
 
@@ -127,6 +143,7 @@ func (p *Place) Shown() {
 	p.shown = true
 	p.list.Reset()
 	p.focusComposer()
+	p.readEnter()
 	p.tick()
 }
 
@@ -136,8 +153,14 @@ func (p *Place) Hidden() { p.shown = false; p.composer.closePopup() }
 // Close ends what the place holds.
 func (p *Place) Close() {
 	p.composer.closePopup()
-	unsub, pool := p.unsub, p.pool
-	go func() { // both wait for work that may itself want Fyne's goroutine
+	for v := range p.cards {
+		v.card.Close()
+	}
+	unsub, pool, watches := p.unsub, p.pool, slices.Collect(maps.Values(p.watches))
+	go func() { // all of them wait for work that may itself want Fyne's goroutine
+		for _, k := range watches {
+			k.end()
+		}
 		unsub()
 		pool.Close()
 	}()
@@ -182,7 +205,7 @@ func (p *Place) read() {
 	if id == "" {
 		return
 	}
-	limit := max(pageOfMessages, len(p.state.messages))
+	limit := max(pageOfMessages, len(p.state.messages)+messagesOfTurn) // what the person has scrolled up to stays
 	p.reading++
 	reading := p.reading
 	p.d.Go(func(ctx context.Context) {
@@ -351,6 +374,7 @@ func (p *Place) released(o fyne.CanvasObject) {
 	case *answerRow:
 		delete(p.objects, o.column)
 	case *itemRow:
+		delete(p.cards, o)
 		o.card.Close()
 	}
 }

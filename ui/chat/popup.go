@@ -29,21 +29,23 @@ const (
 type choice struct {
 	icon, title, note, server string
 	use                       func()
+	last                      bool // stands below all others until something is typed
 }
 
 // popup suggests prompts after "/" and resources after "@" while the person goes on typing: it never has the keyboard.
 type popup struct {
-	p     *Place
-	c     *composer
-	sign  string // "/" or "@"
-	word  string // what stands behind it
-	left  string // a text whose popup the person closed: it stays closed while they go on with it
-	all   []choice
-	shown []choice
-	note  string // in place of choices
-	list  *list.List
-	done  func()
-	turn  int
+	p       *Place
+	c       *composer
+	sign    string // "/" or "@"
+	word    string // what stands behind it
+	left    string // a text whose popup the person closed: it stays closed while they go on with it
+	all     []choice
+	shown   []choice
+	note    string // in place of choices
+	loading bool   // they are not known yet
+	list    *list.List
+	done    func()
+	turn    int
 }
 
 func newPopup(p *Place, c *composer) *popup { return &popup{p: p, c: c} }
@@ -94,15 +96,40 @@ func (u *popup) typed(whole, before string) {
 	}
 	u.turn++
 	turn := u.turn
-	u.all, u.note = nil, lang.X("common.loading", "Loading…")
+	u.all, u.note, u.loading = nil, lang.X("common.loading", "Loading…"), true
 	u.match()
 	u.p.offers.get(func(o offered) {
 		if turn != u.turn || u.sign != sign {
 			return
 		}
-		u.fill(o)
-		u.match()
+		u.offer(o)
 	})
+}
+
+// again suggests anew, after a server has started.
+func (u *popup) again() {
+	if w := u.p.d.Window(); w == nil || w.Canvas().Focused() != fyne.Focusable(u.c.entry) {
+		return
+	}
+	if u.sign == "" {
+		u.typed(u.c.entry.Text, u.c.before())
+		return
+	}
+	turn := u.turn
+	u.p.offers.get(func(o offered) {
+		if turn == u.turn {
+			u.offer(o)
+		}
+	})
+}
+
+// offer takes over what is offered; more may come from servers that are being started.
+func (u *popup) offer(o offered) {
+	u.fill(o)
+	if u.loading = u.p.offers.waits(o.idle); u.loading {
+		u.note = lang.X("common.loading", "Loading…")
+	}
+	u.match()
 }
 
 func (u *popup) fill(o offered) {
@@ -115,9 +142,13 @@ func (u *popup) fill(o offered) {
 		u.note = language.Message(o.problem)
 	}
 	if u.sign == "/" {
+		for _, own := range u.p.book.Own {
+			u.all = append(u.all, choice{icon: "user", title: clean.Line(own.Name, 100), note: clean.Line(own.Text, 300), server: lang.X("chat.prompt_yours", "yours"), use: func() { u.p.useOwn(own, "") }})
+		}
 		for _, pr := range o.prompts {
 			u.all = append(u.all, choice{icon: "slash", title: clean.Reveal(pr.Name), note: clean.Line(promptNote(pr), 300), server: clean.Reveal(pr.Server), use: func() { u.p.usePrompt(pr) }})
 		}
+		u.all = append(u.all, choice{icon: "settings", title: lang.X("chat.own_prompts", "Your prompts"), note: lang.X("chat.own_prompts_do", "Write, change and pin prompts"), last: true, use: u.p.promptSettings})
 		return
 	}
 	for _, r := range o.resources {
@@ -146,14 +177,25 @@ func (u *popup) match() {
 	for pass := range 2 { // names that begin with the word first
 		for _, ch := range u.all {
 			begins := strings.HasPrefix(strings.ToLower(ch.title), word)
+			if ch.last {
+				continue
+			}
 			if pass == 0 && begins || pass == 1 && !begins && strings.Contains(strings.ToLower(ch.title+" "+ch.note+" "+ch.server), word) {
 				u.shown = append(u.shown, ch)
 			}
 		}
 	}
-	if len(u.all) > 0 && len(u.shown) == 0 {
+	if len(u.all) > 0 && len(u.shown) == 0 && u.word != "" && !u.loading {
 		u.close()
 		return
+	}
+	for _, ch := range u.all {
+		if ch.last && u.word == "" {
+			if len(u.all) == 1 {
+				ch.note = u.note
+			}
+			u.shown = append(u.shown, ch)
+		}
 	}
 	u.show()
 }
@@ -163,9 +205,9 @@ func (u *popup) show() {
 	if u.done != nil {
 		done := u.done
 		u.done = nil
-		sign, word := u.sign, u.word
+		sign, word, turn := u.sign, u.word, u.turn
 		done()
-		u.sign, u.word = sign, word
+		u.sign, u.word, u.turn = sign, word, turn // what is being loaded is still wanted
 	}
 	width := min(popupWidth, u.c.Size().Width)
 	var body fyne.CanvasObject
@@ -211,7 +253,8 @@ func (u *popup) key(e *fyne.KeyEvent) bool {
 		return true
 	}
 	if len(u.shown) == 0 || u.list == nil {
-		return false
+		// Enter means a choice that is not there yet; it must not send the sign that asks for one.
+		return u.loading && (e.Name == fyne.KeyReturn || e.Name == fyne.KeyEnter || e.Name == fyne.KeyTab)
 	}
 	at := u.list.Selected()
 	switch e.Name {

@@ -30,6 +30,8 @@ type asking struct {
 	fields     []form.Field
 	completing func(name, value string, known map[string]string) app.Completing
 	fetch      func(ctx context.Context, values map[string]string) (app.Attachment, error)
+	finish     func(values map[string]string) // in place of fetch and preview
+	attach     func(got app.Attachment)       // nil: the composer
 
 	form  *form.Form
 	hints *flowBox
@@ -102,7 +104,7 @@ func (p *Place) useResource(r app.Resource) {
 			return
 		}
 		for _, n := range names {
-			a.fields = append(a.fields, form.Field{Name: n, Kind: form.String, Required: true})
+			a.fields = append(a.fields, fieldOf(n))
 		}
 		a.completing = func(name, value string, known map[string]string) app.Completing {
 			return app.Completing{Server: r.Server, Template: r.URITemplate, Argument: name, Value: value, Known: known}
@@ -147,7 +149,13 @@ func (a *asking) heading() []fyne.CanvasObject {
 
 func (a *asking) buttons(more ...fyne.CanvasObject) fyne.CanvasObject {
 	cancel := newChip(outlined, "", lang.X("common.cancel", "Cancel"), func() { a.done() })
-	return newLine(2*theme.Step, nil, nil, append([]fyne.CanvasObject{cancel}, more...)...)
+	all := append([]fyne.CanvasObject{cancel}, more...)
+	for _, o := range all {
+		if c, ok := o.(*chip); ok {
+			c.onShort = a.p.d.Shortcut // Escape closes what lies over the chat
+		}
+	}
+	return newLine(2*theme.Step, nil, nil, all...)
 }
 
 // ask shows the form.
@@ -158,7 +166,12 @@ func (a *asking) ask() {
 	a.form.OnChange = a.complete
 	a.form.OnResize = a.resize
 	a.form.OnSubmit = a.submit
+	a.form.OnShortcut = a.p.d.Shortcut
+	a.form.OnEscape = func() bool { a.done(); return true }
 	a.next = newChip(strong, "", lang.X("chat.preview", "Preview"), a.submit)
+	if a.finish != nil {
+		a.next.words = lang.X("chat.use_prompt", "Use")
+	}
 	a.body.put(append(a.heading(), a.form, a.hints, a.buttons(a.next))...)
 	a.resize()
 	a.form.FocusField(a.fields[0].Name)
@@ -166,12 +179,12 @@ func (a *asking) ask() {
 
 func (a *asking) resize() {
 	a.body.Refresh()
-	if c := fyne.CurrentApp().Driver().CanvasForObject(a.body); c != nil {
-		c.Content().Refresh()
-	}
-	for _, o := range a.p.d.Window().Canvas().Overlays().List() {
-		o.Refresh()
-	}
+	a.p.resized()
+}
+
+// fieldOf is a field for a value that is not known any better.
+func fieldOf(name string) form.Field {
+	return form.Field{Name: name, Kind: form.String, Required: true}
 }
 
 func (a *asking) values() map[string]string {
@@ -231,15 +244,23 @@ func (a *asking) suggest(name, value string, values []string) {
 			a.form.Set(map[string]json.RawMessage{name: raw})
 			a.form.FocusField(name)
 		})
+		c.onShort = a.p.d.Shortcut
 		a.hints.objects = append(a.hints.objects, c)
 	}
 	a.hints.Refresh()
 }
 
 func (a *asking) submit() {
-	if a.form.Check() {
-		a.go1(a.values())
+	if !a.form.Check() {
+		return
 	}
+	if a.finish != nil {
+		values := a.values()
+		a.done()
+		a.finish(values)
+		return
+	}
+	a.go1(a.values())
 }
 
 // go1 fetches what would be attached and shows it.
@@ -283,27 +304,53 @@ func (a *asking) failed(err error) {
 
 // preview shows exactly what would go to the model.
 func (a *asking) preview(got app.Attachment) {
-	add := newChip(strong, "check", lang.X("chat.attach_this", "Attach"), func() {
+	var part *excerpt
+	submit := func() {
+		if part != nil {
+			chosen, ok := part.attachment()
+			if !ok {
+				return
+			}
+			got = chosen
+		}
 		a.done()
-		a.p.composer.add(got)
-	})
-	objects := append(a.heading(), a.p.attachmentViews(got)...)
-	a.body.put(append(objects, a.buttons(add))...)
+		if a.attach != nil {
+			a.attach(got)
+		} else {
+			a.p.composer.add(got)
+		}
+	}
+	add := newChip(strong, "check", lang.X("chat.attach_this", "Attach"), submit)
+	views := a.p.attachmentViews(got)
+	if part = newExcerpt(a.p, got, submit, a.resize); part != nil {
+		views = part.views()
+	}
+	a.body.put(append(append(a.heading(), views...), a.buttons(add))...)
 	a.resize()
 	a.p.focus(add)
 }
 
-// attachmentViews show what an attachment gives to the model.
-func (p *Place) attachmentViews(a app.Attachment) []fyne.CanvasObject {
+// attachmentFacts says what an attachment is, and how much.
+func attachmentFacts(a app.Attachment) string {
 	facts := attachmentWords(a)
 	if a.MIMEType != "" {
 		facts += " · " + clean.Line(a.MIMEType, 80)
 	}
-	facts += " · " + size(int64(len(a.Text)+len(a.Data)))
-	out := []fyne.CanvasObject{caption(facts, theme.Dim, text.Wrap)}
-	if w := a.Warning(); w != "" {
-		out = append(out, newBeside(widget.NewIcon(theme.IconIn("warning", theme.Waiting)), text.NewLabel(clean.Clean(w), text.Run{Color: theme.Waiting}, text.Wrap)))
+	return facts + " · " + size(int64(len(a.Text)+len(a.Data)))
+}
+
+// warningOf says what should be known before it is sent.
+func (p *Place) warningOf(a app.Attachment) []fyne.CanvasObject {
+	w := a.Warning()
+	if w == "" {
+		return nil
 	}
+	return []fyne.CanvasObject{newBeside(widget.NewIcon(theme.IconIn("warning", theme.Waiting)), text.NewLabel(clean.Clean(w), text.Run{Color: theme.Waiting}, text.Wrap))}
+}
+
+// attachmentViews show what an attachment gives to the model.
+func (p *Place) attachmentViews(a app.Attachment) []fyne.CanvasObject {
+	out := append([]fyne.CanvasObject{caption(attachmentFacts(a), theme.Dim, text.Wrap)}, p.warningOf(a)...)
 	if len(a.Data) > 0 {
 		if img := picture(a.Data); img != nil {
 			return append(out, img)
@@ -319,8 +366,24 @@ func (p *Place) attachmentViews(a app.Attachment) []fyne.CanvasObject {
 
 // previewAttachment shows an attachment over everything.
 func (p *Place) previewAttachment(a app.Attachment) {
-	body := newColumn(3*theme.Step, pad{}, slices.Concat([]fyne.CanvasObject{text.NewLabel(attachmentWords(a), text.Run{Bold: true}, text.Wrap)}, p.attachmentViews(a))...)
+	var done func()
+	closing := newChip(outlined, "", lang.X("common.close", "Close"), func() { done() })
+	closing.onShort = p.d.Shortcut
+	copied := newChip(outlined, "copy", lang.X("common.copy", "Copy"), func() { p.copyText(a.Text) })
+	copied.onShort = p.d.Shortcut
+	left := []fyne.CanvasObject{copied}
+	if a.Text == "" {
+		left = nil
+	}
+	body := newColumn(3*theme.Step, pad{}, slices.Concat([]fyne.CanvasObject{text.NewLabel(attachmentWords(a), text.Run{Bold: true}, text.Wrap)}, p.attachmentViews(a),
+		[]fyne.CanvasObject{newLine(2*theme.Step, left, nil, closing)})...)
 	room := canvas.NewRectangle(theme.Color(theme.Clear))
 	room.SetMinSize(fyne.NewSize(dialogWidth, 0))
-	p.d.Layer.Dialog(container.NewStack(room, &fyne.Container{Layout: measured{body, dialogWidth}, Objects: []fyne.CanvasObject{body}}), nil)
+	before := p.d.Window().Canvas().Focused()
+	done = p.d.Layer.Dialog(container.NewStack(room, &fyne.Container{Layout: measured{body, dialogWidth}, Objects: []fyne.CanvasObject{body}}), func() {
+		if before != nil {
+			p.focus(before)
+		}
+	})
+	p.focus(closing)
 }

@@ -11,6 +11,7 @@ import (
 
 	"steward/app/clean"
 	"steward/ui/markdown"
+	"steward/ui/place"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -66,6 +67,15 @@ func (p *Place) textView(v *text.View) {
 	v.OnRune = p.composer.typeInto
 }
 
+// messageView is a text of a message, which has the message's menu.
+func (p *Place) messageView(v *text.View, id func() string) {
+	p.textView(v)
+	v.OnMenu = func(at fyne.Position, link string) bool {
+		p.messageMenu(id(), v, link, at)
+		return true
+	}
+}
+
 // userRow is what the person said: a bubble at the right side.
 type userRow struct {
 	widget.BaseWidget
@@ -78,12 +88,14 @@ type userRow struct {
 	ground   *canvas.Rectangle
 	actions  *fyne.Container
 	versions *versions
+	lit      bool // the keyboard is here
 }
 
 func newUserRow(p *Place, r row) *userRow {
 	u := &userRow{p: p, ground: canvas.NewRectangle(color.Transparent), body: text.NewView(words())}
 	u.ground.CornerRadius = 10
-	p.textView(u.body)
+	p.messageView(u.body, func() string { return u.id })
+	u.body.OnFocus = func(on bool) { u.lit = on; u.Refresh() }
 	u.chips = newFlow(theme.Step)
 	u.chips.right = true
 	edit := newChip(quiet, "edit", "", func() { p.editMessage(u.id) })
@@ -182,6 +194,10 @@ func (r *userRenderer) Layout(s fyne.Size) {
 		return
 	}
 	u.ground.FillColor = theme.Color(theme.AccentTint)
+	u.ground.StrokeWidth = 0
+	if u.lit {
+		u.ground.StrokeColor, u.ground.StrokeWidth = theme.Color(theme.Accent), 1.5
+	}
 	w, h := u.bubble(s.Width)
 	x, y := s.Width-w, float32(0)
 	if len(u.chips.objects) > 0 {
@@ -218,8 +234,16 @@ func newAnswerRow(p *Place, r row) *answerRow {
 		OnBeyond: func(e *fyne.ScrollEvent) { p.list.Scrolled(e) },
 		OnHeight: func() { p.rowResized(me) },
 	})
-	p.textView(&a.body.View)
+	p.messageView(&a.body.View, func() string { return a.id })
+	a.body.View.OnFocus = func(on bool) {
+		a.edge = ""
+		if on {
+			a.edge = theme.Accent
+		}
+		a.column.Refresh()
+	}
 	a.column = newColumn(0, pad{bottom: rowGap}, a.body)
+	a.hang = 3 * theme.Step
 	me = a.column
 	p.objects[me] = r.key
 	a.show(r)
@@ -285,15 +309,21 @@ type endingRow struct {
 	*column
 	sentence *text.View
 	mark     *widget.Icon
+	retry    *chip
+	models   *chip
 }
 
 func newEndingRow(p *Place, r row) *endingRow {
 	e := &endingRow{sentence: text.NewView(words()), mark: widget.NewIcon(nil)}
 	p.textView(e.sentence)
-	retry := newChip(outlined, "retry", lang.X("common.retry", "Try again"), p.regenerate)
-	retry.small = true
+	e.retry = newChip(outlined, "retry", lang.X("common.retry", "Try again"), p.regenerate)
+	e.models = newChip(outlined, "model", lang.X("chat.model_settings", "Model settings"), func() { p.d.Open(place.Settings, "models") })
+	copied := newChip(quiet, "copy", lang.X("common.copy", "Copy"), func() { p.copyText(e.sentence.Plain()) })
+	for _, c := range []*chip{e.retry, e.models, copied} {
+		c.small, c.onShort = true, p.d.Shortcut
+	}
 	card := newColumn(2*theme.Step, pad{2.5 * theme.Step, 3 * theme.Step, 2.5 * theme.Step, 4 * theme.Step},
-		newBeside(e.mark, e.sentence), newLine(0, []fyne.CanvasObject{retry}, nil))
+		newBeside(e.mark, e.sentence), newLine(2*theme.Step, []fyne.CanvasObject{e.retry, e.models, copied}, nil))
 	card.ground, card.edge = theme.RefusalTint, theme.Refusal
 	if r.message.State == stateStopped {
 		card.ground, card.edge = theme.CodeGround, theme.Line
@@ -310,6 +340,8 @@ func (e *endingRow) show(r row) bool {
 	}
 	e.mark.SetResource(theme.IconIn(icon, colour))
 	e.sentence.SetText(clean.Clean(endingWords(r.message)), text.Run{})
+	e.retry.Hidden, e.models.Hidden = !r.last, !r.last || r.message.State != stateFailed
+	e.column.Refresh()
 	return true
 }
 

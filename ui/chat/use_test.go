@@ -25,6 +25,9 @@ func TestPromptAndResourceAreSeenBeforeTheyAreAttached(t *testing.T) {
 	b := newBench(t, "light", "en")
 	b.ready()
 	b.composer.insert("/")
+	if !b.composer.key(&fyne.KeyEvent{Name: fyne.KeyReturn}) {
+		t.Error("Enter sent the sign instead of waiting for what can be chosen")
+	}
 	b.until("prompts are suggested", func() bool { return len(b.composer.popup.shown) > 0 })
 	for _, r := range "weekly" {
 		b.composer.entry.TypedRune(r)
@@ -114,5 +117,26 @@ func TestDraftsAreKept(t *testing.T) {
 	b.settle()
 	if b.composer.entry.Text != "half a thought" {
 		t.Errorf("after a failure the draft is %q", b.composer.entry.Text)
+	}
+}
+
+// What is typed while a message is on its way is another message, and stays.
+func TestTypingGoesOnWhileAMessageIsSent(t *testing.T) {
+	b := newBench(t, "light", "en")
+	b.ready()
+	b.say("Hello")
+	if b.composer.entry.Text != "" {
+		t.Fatalf("the composer still holds %q", b.composer.entry.Text)
+	}
+	for _, r := range "and then" {
+		b.composer.entry.TypedRune(r)
+	}
+	b.until("the turn has ended", b.ended)
+	if b.composer.entry.Text != "and then" {
+		t.Errorf("of what was typed meanwhile there is %q", b.composer.entry.Text)
+	}
+	d := draft{text: "one", attach: []app.Attachment{{Name: "a"}}}.with(draft{text: "two", attach: []app.Attachment{{Name: "b"}}})
+	if d.text != "one\ntwo" || len(d.attach) != 2 {
+		t.Errorf("together they are %+v", d)
 	}
 }

@@ -45,9 +45,15 @@ func Restore() {
 	}
 }
 
-// ForWindow lets Fyne find a language in a locale that names none, such as C.UTF-8: it would complain at every look.
-// The characters' encoding, which input methods need, stays what it is.
+// ForWindow prepares what the window alone needs. It is called before the toolkit's app is made.
 func ForWindow() {
+	forLanguage()
+	forBus("/run/user")
+}
+
+// forLanguage lets Fyne find a language in a locale that names none, such as C.UTF-8: it would complain at every look.
+// The characters' encoding, which input methods need, stays what it is.
+func forLanguage() {
 	locale := ""
 	for _, name := range [...]string{all, "LC_MESSAGES", "LANG"} {
 		if locale = os.Getenv(name); locale != "" {

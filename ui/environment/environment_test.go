@@ -20,7 +20,7 @@ func TestForWindowNamesALanguageOnlyWhereThereIsNone(t *testing.T) {
 		}
 		t.Setenv("LANG", c.locale)
 		t.Setenv("LANGUAGE", c.languages)
-		ForWindow()
+		forLanguage()
 		if got := os.Getenv("LANGUAGE"); got != c.want {
 			t.Errorf("LANG=%s LANGUAGE=%s: LANGUAGE becomes %q, want %q", c.locale, c.languages, got, c.want)
 		}

@@ -26,12 +26,16 @@ func (a *answer) reset() {
 
 // put fills a value in. A value that is none of the field's is not taken.
 func (a *answer) put(value json.RawMessage) bool {
+	if a.field.Nullable && string(value) == "null" {
+		a.text, a.kept, a.outside = "", nil, ""
+		return true
+	}
 	text, ok := a.field.shown(value)
 	if !ok {
 		return false
 	}
 	a.text, a.kept, a.outside = text, nil, ""
-	if len(text) > MaxText && a.field.typed() {
+	if len(text) > MaxText && a.field.typed() && a.field.Kind != List {
 		a.text, a.kept = "", value
 	}
 	return true
@@ -48,7 +52,7 @@ func (a *answer) empty() bool {
 	switch a.field.Kind {
 	case String, Text, Secret:
 		return a.text == ""
-	case Choices:
+	case Choices, List:
 		return a.text == "" || (a.text == "[]" && !a.field.Required)
 	}
 	return strings.TrimSpace(a.text) == ""
@@ -59,6 +63,8 @@ func (a *answer) value() (value json.RawMessage, present bool, err error) {
 	switch {
 	case a.kept != nil:
 		return a.kept, true, nil
+	case a.empty() && a.field.Required && a.field.Nullable:
+		return json.RawMessage("null"), true, nil
 	case a.empty() && a.field.Required:
 		return nil, false, complain("form.required", "This has to be filled in.")
 	case a.empty():

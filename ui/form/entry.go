@@ -121,11 +121,14 @@ func (e *Entry) TypedKey(event *fyne.KeyEvent) {
 	if e.OnKey != nil && e.OnKey(event) {
 		return
 	}
-	if isEnter(event.Name) {
+	switch {
+	case isEnter(event.Name):
 		e.enter()
-		return
+	case event.Name == fyne.KeyEscape: // Fyne's would end here
+		handKey(e, event)
+	default:
+		e.Entry.TypedKey(event)
 	}
-	e.Entry.TypedKey(event)
 }
 
 // steers says whether a key steers an input method that holds keys, and keeps the count.
@@ -194,9 +197,7 @@ func (e *Entry) handOn(shortcut fyne.Shortcut) {
 		e.window.TypedShortcut(shortcut)
 		return
 	}
-	if c, ok := fyne.CurrentApp().Driver().CanvasForObject(e).(fyne.Shortcutable); ok {
-		c.TypedShortcut(shortcut)
-	}
+	handShortcut(e, shortcut)
 }
 
 func (e *Entry) modifiers() fyne.KeyModifier {

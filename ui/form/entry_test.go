@@ -1,6 +1,7 @@
 package form
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -217,5 +218,31 @@ func TestShortcutsThatAnEntryDoesNotKnowGoOn(t *testing.T) {
 	e.TypedShortcut(palette)
 	if asked != 1 {
 		t.Error("a shortcut that was taken goes on")
+	}
+}
+
+// The surroundings of a form have shortcuts, such as the one that sends it. They hold in every control.
+func TestShortcutsOfTheSurroundingsHoldInEveryControl(t *testing.T) {
+	send := &desktop.CustomShortcut{KeyName: fyne.KeyReturn, Modifier: fyne.KeyModifierControl}
+	many := Field{Name: "many", Kind: Choice}
+	for i := range fewOptions + 1 {
+		many.Choices = append(many.Choices, Option{Value: raw(strconv.Itoa(i)), Title: strconv.Itoa(i)})
+	}
+	f := New([]Field{{Name: "yes", Kind: Boolean}, {Name: "one", Kind: Choice, Choices: choices("a", "b")},
+		{Name: "some", Kind: Choices, Choices: choices("a", "b")}, many, {Name: "text", Kind: Text}, {Name: "day", Kind: Date}}, draw)
+	got := 0
+	f.OnShortcut = func(s fyne.Shortcut) bool { got++; return s == fyne.Shortcut(send) }
+	w := show(t, f)
+	for i, r := range f.rows {
+		f.FocusField(r.answer.field.Name)
+		control, ok := w.Canvas().Focused().(fyne.Shortcutable)
+		if !ok {
+			t.Errorf("%s hands no shortcut on: %T", r.answer.field.Name, w.Canvas().Focused())
+			continue
+		}
+		if control.TypedShortcut(send); got != i+1 {
+			t.Errorf("the shortcut typed in %s did not arrive", r.answer.field.Name)
+			got = i + 1
+		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 // Kind says how a field is filled in.
 type Kind string
 
-// The kinds of fields. The value of all but Integer, Number, Boolean, Choice, Choices and JSON is a JSON string.
+// The kinds of fields. The value of all but Integer, Number, Boolean, Choice, Choices, List and JSON is a JSON string.
 const (
 	String   Kind = "string"   // one line
 	Text     Kind = "text"     // several lines
@@ -26,6 +26,7 @@ const (
 	Boolean  Kind = "boolean"  // yes or no
 	Choice   Kind = "choice"   // one of Field.Choices
 	Choices  Kind = "choices"  // any number of them, an array
+	List     Kind = "list"     // any number of entries that are typed, an array; see Field.Entry
 	Date     Kind = "date"     // 2006-01-02 (RFC 3339 full-date)
 	DateTime Kind = "datetime" // RFC 3339 date-time; without a zone the local one is meant
 	JSON     Kind = "json"     // any JSON value, typed as such
@@ -44,6 +45,8 @@ type Field struct {
 	Description string
 	Kind        Kind
 	Required    bool
+	Nullable    bool // required, but null may be given: no answer is null then
+	Entry       Kind // of List: String, Integer or Number
 	LooksSecret bool // whoever asks may be after a password or key: a warning is shown
 	Placeholder string
 	Choices     []Option
@@ -51,9 +54,10 @@ type Field struct {
 
 	Min, Max             string // of Integer and Number, as JSON numbers; "" is no limit
 	MinLength, MaxLength int    // in characters (code points); MaxLength 0 is no limit
-	MinItems, MaxItems   int    // of Choices; MaxItems 0 is no limit
+	MinItems, MaxItems   int    // of Choices and List; MaxItems 0 is no limit
 
-	// Check has the last word on an answer that fits the kind: text is what was typed, or the JSON of what was chosen.
+	// Check has the last word on an answer that fits the kind: text is what was typed, or the JSON of what was chosen or
+	// listed.
 	// Its error is the sentence shown. Optional; called with every change, so it must be quick.
 	Check func(text string) error
 }
@@ -74,6 +78,9 @@ func (f *Field) parse(text string) (json.RawMessage, error) {
 		return nil, err
 	}
 	if f.Check != nil {
+		if f.Kind == List {
+			text = string(value)
+		}
 		if err := f.Check(text); err != nil {
 			return nil, err
 		}
@@ -97,6 +104,8 @@ func (f *Field) convert(text string) (json.RawMessage, error) {
 		return json.RawMessage(text), nil
 	case Choices:
 		return f.choices(text)
+	case List:
+		return f.entries(text)
 	case Date:
 		text = strings.TrimSpace(text)
 		if _, err := time.Parse(time.DateOnly, text); err != nil {
@@ -280,6 +289,8 @@ func (f *Field) shown(value json.RawMessage) (text string, ok bool) {
 			}
 		}
 		return string(value), true
+	case List:
+		return f.shownEntries(value)
 	case JSON:
 		var out bytes.Buffer
 		if json.Indent(&out, value, "", "  ") != nil {

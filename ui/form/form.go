@@ -36,8 +36,9 @@ type Form struct {
 	OnResize func()            // the height changed at the same width: lists want to be told
 	OnFocus  func(name string) // the person is in a field now
 
-	// OnEscape is Escape in an entry, where no input method holds keys; nil leaves it alone.
-	OnEscape func()
+	// OnEscape is Escape typed in a control that has no use for it; true: done with. Otherwise the window gets it
+	// (fyne.Canvas.OnTypedKey).
+	OnEscape func() bool
 
 	// OnShortcut has the first look at shortcuts typed in entries; true: done with.
 	OnShortcut func(shortcut fyne.Shortcut) bool
@@ -177,18 +178,30 @@ func (f *Form) Touched() bool {
 // FocusField puts the person into a field; false where there is none, or it is not in a window.
 func (f *Form) FocusField(name string) bool {
 	r := f.row(name)
-	if r == nil || r.focus == nil {
+	if r == nil || r.target() == nil {
 		return false
 	}
-	c := fyne.CurrentApp().Driver().CanvasForObject(r.focus.(fyne.CanvasObject))
-	if c == nil {
-		c = fyne.CurrentApp().Driver().CanvasForObject(f)
-	}
+	c := canvasOf(r.target().(fyne.CanvasObject), f)
 	if c == nil {
 		return false
 	}
-	c.Focus(r.focus)
-	return true
+	c.Focus(r.target())
+	return c.Focused() == r.target()
+}
+
+// canvasOf is where one of some objects is shown. The toolkit knows that only of what it has drawn: a form that was just
+// put into the only window is in that.
+func canvasOf(objects ...fyne.CanvasObject) fyne.Canvas {
+	driver := fyne.CurrentApp().Driver()
+	for _, o := range objects {
+		if c := driver.CanvasForObject(o); c != nil {
+			return c
+		}
+	}
+	if windows := driver.AllWindows(); len(windows) == 1 {
+		return windows[0].Canvas()
+	}
+	return nil
 }
 
 func (f *Form) changed() {

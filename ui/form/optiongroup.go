@@ -16,8 +16,9 @@ type optionGroup struct {
 }
 
 var (
-	_ fyne.Focusable = (*optionGroup)(nil)
-	_ fyne.Tappable  = (*optionGroup)(nil)
+	_ fyne.Focusable    = (*optionGroup)(nil)
+	_ fyne.Shortcutable = (*optionGroup)(nil)
+	_ fyne.Tappable     = (*optionGroup)(nil)
 )
 
 func newOptionGroup(o *options) *optionGroup {
@@ -48,6 +49,14 @@ func (g *optionGroup) Tapped(event *fyne.PointEvent) {
 			return
 		}
 	}
+}
+
+// TypedShortcut hands on every shortcut: Fyne would look for it in the canvas alone, and a form's surroundings have some.
+func (g *optionGroup) TypedShortcut(shortcut fyne.Shortcut) {
+	if g.onShortcut(shortcut) {
+		return
+	}
+	handShortcut(g, shortcut)
 }
 
 // FocusGained shows where the keys go.
@@ -81,7 +90,10 @@ func (g *optionGroup) TypedRune(r rune) {
 
 // TypedKey goes through the choices and chooses.
 func (g *optionGroup) TypedKey(event *fyne.KeyEvent) {
-	if len(g.rows) == 0 {
+	if len(g.rows) == 0 || event.Name == fyne.KeyEscape {
+		if event.Name == fyne.KeyEscape && !g.onKey(event) {
+			handKey(g, event)
+		}
 		return
 	}
 	switch event.Name {

@@ -36,6 +36,15 @@ func newOptionList(o *options) *optionList {
 		Build: func(i int) fyne.CanvasObject { return newOptionRow(o, l.found[i]) },
 	})
 	l.list.Selectable, l.list.OpenOnTap = true, true
+	l.list.OnKey = func(_ int, event *fyne.KeyEvent) bool {
+		if event.Name != fyne.KeyEscape {
+			return false
+		}
+		if !o.onKey(event) {
+			handKey(l, event)
+		}
+		return true
+	}
 	l.list.OnOpened = func(i int) { o.toggle(l.found[i]) }
 	l.filter = NewEntry()
 	l.filter.PlaceHolder = lang.X("form.filter", "Filter {{.count}} choices", map[string]any{"count": len(o.values)})
@@ -59,7 +68,7 @@ func (l *optionList) target() fyne.Focusable { return l.filter }
 
 func (l *optionList) leaveFilter(event *fyne.KeyEvent) bool {
 	if event.Name != fyne.KeyDown {
-		return false
+		return l.onKey(event)
 	}
 	if c := fyne.CurrentApp().Driver().CanvasForObject(l); c != nil && len(l.found) > 0 {
 		l.list.Select(0)

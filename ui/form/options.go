@@ -25,7 +25,8 @@ type options struct {
 	onChosen   func()
 	onFocus    func(bool)
 	onShortcut func(fyne.Shortcut) bool
-	mark       func() // shows the state again
+	onKey      func(*fyne.KeyEvent) bool // a key that it has no use for
+	mark       func()                    // shows the state again
 }
 
 // chooser is the control that shows options.

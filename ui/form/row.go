@@ -13,8 +13,9 @@ type row struct {
 	title, help, warning fyne.CanvasObject
 	control              fyne.CanvasObject
 	focus                fyne.Focusable
-	entry                *Entry   // of typed kinds
-	options              *options // of chosen kinds
+	entry                *Entry    // of typed kinds
+	options              *options  // of chosen kinds
+	items                *itemList // of lists
 	complaint            fyne.CanvasObject
 	complaintText        string
 	note                 string // about the control, such as a paste that was too big
@@ -37,7 +38,7 @@ func (r *row) build() {
 	if title == "" {
 		title = field.Name
 	}
-	if field.Required {
+	if field.Required && !field.Nullable {
 		title += " *"
 	}
 	r.title = r.form.text(title, Title)
@@ -53,12 +54,17 @@ func (r *row) build() {
 
 func (r *row) buildControl() {
 	field := r.answer.field
+	if field.Kind == List {
+		r.buildList()
+		return
+	}
 	if !field.typed() {
 		var c chooser
 		r.options, c = newOptions(field, r.form.text)
 		r.options.onChosen = func() { r.typed(r.options.text()) }
 		r.options.onFocus = r.focused
 		r.options.onShortcut = r.shortcut
+		r.options.onKey = r.key
 		r.control, r.focus = c, c.target()
 		return
 	}
@@ -71,12 +77,38 @@ func (r *row) buildControl() {
 	e.OnSubmit = func(string) { r.form.submitFrom(r) }
 	e.OnFocus = r.focused
 	e.OnShortcut = r.shortcut
-	e.OnBigPaste = func(text string) {
-		r.note = lang.X("form.paste", "This paste is too long: at most {{.max}} bytes fit into this field.", map[string]any{"max": MaxText})
-		r.showComplaint()
-		r.form.resettle()
-	}
+	e.OnBigPaste = r.bigPaste
 	r.entry, r.control, r.focus = e, e, e
+}
+
+func (r *row) buildList() {
+	l := newItemList(r.answer.field)
+	l.onTyped = func() { r.typed(l.text()) }
+	l.onGrown = func() { r.form.resettle() }
+	l.onFocus = r.focused
+	l.onKey = r.key
+	l.shortcut = r.shortcut
+	l.onPaste = r.bigPaste
+	r.items, r.control = l, l
+}
+
+// target is where the keyboard goes in this row; nil where there is nothing.
+func (r *row) target() fyne.Focusable {
+	if r.items != nil {
+		return r.items.target()
+	}
+	return r.focus
+}
+
+// key is one that a control has no use for.
+func (r *row) key(ev *fyne.KeyEvent) bool {
+	return ev.Name == fyne.KeyEscape && r.form.OnEscape != nil && r.form.OnEscape()
+}
+
+func (r *row) bigPaste(string) {
+	r.note = lang.X("form.paste", "This paste is too long: at most {{.max}} bytes fit into this field.", map[string]any{"max": MaxText})
+	r.showComplaint()
+	r.form.resettle()
 }
 
 func (r *row) newEntry() *Entry {
@@ -102,11 +134,7 @@ func (r *row) newEntry() *Entry {
 		e.PlaceHolder = lang.X("form.datetime_shape", "YYYY-MM-DD HH:MM")
 	}
 	e.OnKey = func(event *fyne.KeyEvent) bool {
-		if event.Name == fyne.KeyEscape && r.form.OnEscape != nil {
-			r.form.OnEscape()
-			return true
-		}
-		return field.Kind == Date && stepDay(e, event.Name)
+		return r.key(event) || field.Kind == Date && stepDay(e, event.Name)
 	}
 	return e
 }
@@ -117,6 +145,9 @@ func (r *row) shortcut(s fyne.Shortcut) bool { return r.form.OnShortcut != nil &
 func (r *row) show() {
 	if r.options != nil {
 		r.options.set(r.answer.text)
+	}
+	if r.items != nil {
+		r.items.set(r.answer.text)
 	}
 	if r.entry != nil {
 		r.filling = true

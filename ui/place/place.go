@@ -43,6 +43,11 @@ type PromptUser interface {
 	UsePrompt(server, name string)
 }
 
+// FileTaker is a place that takes files and folders dropped on the window: the chat. Paths are as the system gives them.
+type FileTaker interface {
+	Dropped(paths []string)
+}
+
 // ToolShower is a place that can show one tool of a server: the servers. The command palette asks for it.
 type ToolShower interface {
 	ShowTool(server, tool string)
@@ -53,6 +58,13 @@ const (
 	PreferTheme    = "appearance.theme"    // see Deps.SetTheme
 	PreferLanguage = "appearance.language" // see Deps.SetLanguage
 	PreferScale    = "appearance.scale"    // "1", "1.25", …: used from the next start on; empty is the system's
+	PreferEnter    = "chat.enter"          // what Enter does in the message field: EnterSends, or EnterBreaks
+)
+
+// Values of PreferEnter; empty is EnterSends. Shift+Enter does the other.
+const (
+	EnterSends  = "send"
+	EnterBreaks = "break"
 )
 
 // Command is something a person can do by a key or through the command palette.
@@ -92,6 +104,10 @@ type Deps struct {
 	// take the keyboard hand on shortcuts they do not know, and Escape (a *desktop.CustomShortcut without modifiers)
 	// where they have no use for it: that closes what lies over the places. Fyne's goroutine.
 	Shortcut func(s fyne.Shortcut) bool
+
+	// Commands are all the commands there are, the window's own first, then those of each place: for a list of keys. nil:
+	// they are not known. Fyne's goroutine.
+	Commands func() []Command
 
 	// SetTheme and SetLanguage use and remember a choice: one of theme.FollowSystem, AlwaysLight, AlwaysDark; one of
 	// language.FollowSystem and assets.Languages, which is seen from the next start on. Fyne's goroutine.

@@ -62,7 +62,7 @@ func (s *Place) edit(before app.ServerEntry, name string) *editor {
 		}
 		e.forms[i] = form.New(fields, formTexts)
 		e.forms[i].OnResize, e.forms[i].OnShortcut = e.page.changed, s.k.d.Shortcut
-		e.forms[i].OnChange, e.forms[i].OnEscape = e.look, s.back
+		e.forms[i].OnChange, e.forms[i].OnEscape = e.look, func() bool { s.back(); return true }
 	}
 	words := []string{lang.X("servers.a_program", "A program on this computer"), lang.X("servers.an_address", "An address")}
 	if name == "" {

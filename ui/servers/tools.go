@@ -18,6 +18,7 @@ import (
 	"steward/ui/language"
 	"steward/ui/list"
 	"steward/ui/place"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -244,7 +245,7 @@ func (t *toolsTab) showChosen() {
 	}
 	objects = append(objects, t.choices(tool)...)
 	for _, claim := range tool.Claims {
-		objects = append(objects, caption(claim, theme.Dim, text.Wrap))
+		objects = append(objects, caption(sentence.Worded(claim), theme.Dim, text.Wrap))
 	}
 	objects = append(objects, caption(lang.X("servers.schema", "Schema of the arguments, as the server gives it"), theme.Dim, text.Wrap), t.s.k.listing(t.page, "json", clean.Clean(string(tool.InputSchema))))
 	if len(tool.Output) > 0 {

@@ -90,8 +90,8 @@ func (s *Place) edit(e app.ModelEndpoint, keys string) *editor {
 	} {
 		body.Add(o)
 	}
+	d.check() // what is hidden takes no room
 	d.close = s.d.Layer.Dialog(body, nil)
-	d.check()
 	if w := s.d.Window(); w != nil {
 		w.Canvas().Focus(d.first())
 	}

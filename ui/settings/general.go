@@ -4,12 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime/debug"
-	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/widget"
 
@@ -135,10 +132,10 @@ func (s *Place) appearance() []fyne.CanvasObject {
 	for _, v := range []string{"0.85", "1", "1.25", "1.5", "2"} {
 		scales = append(scales, option{v, percent(v)})
 	}
-	restart := func() { s.d.Layer.Toast(lang.X("settings.restart_needed", "This takes effect at the next start.")) }
+	restart := func() { s.d.Layer.Toast(lang.X("settings.restart_needed", "This takes effect at the next start.")) } // SetLanguage says so itself
 	return []fyne.CanvasObject{
 		labelled(lang.X("settings.theme", "Theme"), choice(themes, s.p.state.theme, func(v string) { s.p.state.theme = v; s.d.SetTheme(v) })),
-		labelled(lang.X("settings.language", "Language"), choice(tongues, s.p.state.language, func(v string) { s.p.state.language = v; s.d.SetLanguage(v); restart() })),
+		labelled(lang.X("settings.language", "Language"), choice(tongues, s.p.state.language, func(v string) { s.p.state.language = v; s.d.SetLanguage(v) })),
 		labelled(lang.X("settings.scale", "Size"), choice(scales, s.p.state.scale, func(v string) {
 			s.p.state.scale = v
 			s.p.do(func(ctx context.Context) error { return s.d.App.SetPreference(ctx, place.PreferScale, v) }, restart)
@@ -155,25 +152,6 @@ func percent(scale string) string {
 	return fmt.Sprintf("%.0f %%", v*100)
 }
 
-// shortcuts lists the keys.
-func (s *Place) shortcuts() []fyne.CanvasObject {
-	keys := [][2]string{
-		{"Ctrl+N", lang.X("settings.key_new", "New chat")}, {"Ctrl+K", lang.X("settings.key_palette", "Commands, chats, servers, tools, prompts")},
-		{"Ctrl+F", lang.X("settings.key_find", "Find in this place")}, {"Ctrl+Shift+F", lang.X("settings.key_find_all", "Search all chats")},
-		{"Ctrl+L", lang.X("settings.key_composer", "Write a message")}, {"Ctrl+J", lang.X("settings.key_waiting", "What waits for you")},
-		{"Ctrl+Enter", lang.X("settings.key_allow", "Allow the focused card")}, {"Ctrl+,", lang.X("settings.key_settings", "Settings")},
-		{"Enter", lang.X("settings.key_send", "Send")}, {"Shift+Enter", lang.X("settings.key_break", "New line")},
-		{"Esc", lang.X("settings.key_escape", "Close what is open, else stop the turn; on a card: deny")},
-		{"Tab", lang.X("settings.key_tab", "To the next control")},
-	}
-	var out []fyne.CanvasObject
-	for _, k := range keys {
-		out = append(out, container.NewBorder(nil, nil, &fyne.Container{Layout: fixedWidth{150}, Objects: []fyne.CanvasObject{text.NewLabel(k[0], text.Run{Mono: true}, text.Whole)}}, nil,
-			text.NewLabel(k[1], text.Run{}, text.Cut)))
-	}
-	return out
-}
-
 // data shows where everything is kept.
 func (s *Place) data() []fyne.CanvasObject {
 	dir := s.d.App.DataDir()
@@ -183,31 +161,10 @@ func (s *Place) data() []fyne.CanvasObject {
 		fyne.CurrentApp().Clipboard().SetContent(dir)
 		s.d.Layer.Toast(lang.X("common.copied", "Copied"))
 	})
+	show := widget.NewButtonWithIcon(lang.X("settings.open_folder", "Open the folder"), theme.Icon("folder"), func() { s.p.do(s.d.App.OpenDataDir, nil) })
 	return []fyne.CanvasObject{
 		note(lang.X("settings.data_note", "Chats, the record and these settings are kept in one folder. Only one Steward writes to it at a time.")),
-		newCard(&fyne.Container{Layout: fixedWidth{inCard}, Objects: []fyne.CanvasObject{path}}), beside(copied),
-	}
-}
-
-// about shows what the program is made of.
-func (s *Place) about() []fyne.CanvasObject {
-	version := lang.X("common.app", "Steward") + " " + clean.Line(s.d.App.Version(), 60)
-	view := text.NewPane(views())
-	var b strings.Builder
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, m := range info.Deps {
-			fmt.Fprintf(&b, "%s %s\n", m.Path, m.Version)
-		}
-	}
-	view.SetLeast(fyne.NewSize(wide, 380))
-	view.SetBlocks([]*text.Block{
-		{Runs: []text.Run{{Text: lang.X("settings.libraries", "Libraries"), Bold: true}}},
-		{Runs: []text.Run{{Text: b.String()}}, Code: true},
-		{Runs: []text.Run{{Text: lang.X("settings.fonts", "Fonts"), Bold: true}}},
-		{Runs: []text.Run{{Text: assets.FontLicense()}}, Code: true},
-	})
-	return []fyne.CanvasObject{
-		text.NewLabel(version, text.Run{Bold: true}, text.Whole),
-		note(lang.X("settings.about_note", "A host for MCP servers that shows what would be sent before it is sent. MIT licence, © 2026 the Steward authors.")), view,
+		newCard(&fyne.Container{Layout: fixedWidth{inCard}, Objects: []fyne.CanvasObject{path}}), beside(show, copied),
+		note(lang.X("settings.data_copy", "To keep a copy or to move to another computer, copy the whole folder while Steward is not running. Keys in the system's keyring are not in it.")),
 	}
 }

@@ -14,10 +14,12 @@ import (
 )
 
 const (
-	wide     float32 = 660 // of what is read
-	inCard           = wide - 8*theme.Step
-	asking   float32 = 460 // of a dialog
-	navWidth float32 = 190
+	wide      float32 = 660 // of what is read
+	inCard            = wide - 8*theme.Step
+	rowHeight float32 = 30
+	asking    float32 = 460 // of a dialog
+	navWidth  float32 = 190
+	keysWidth float32 = 190
 )
 
 // views are the words of text views.
@@ -104,8 +106,36 @@ func (c *card) CreateRenderer() fyne.WidgetRenderer {
 
 // labelled puts a control after its name.
 func labelled(name string, control fyne.CanvasObject) fyne.CanvasObject {
-	return container.NewBorder(nil, nil, &fyne.Container{Layout: fixedWidth{150}, Objects: []fyne.CanvasObject{text.NewLabel(name, text.Run{}, text.Wrap)}}, nil, control)
+	words := &fyne.Container{Layout: fixedWidth{150}, Objects: []fyne.CanvasObject{text.NewLabel(name, text.Run{}, text.Wrap)}}
+	return container.NewBorder(nil, nil, middle(words), nil, control)
 }
+
+// middle keeps an object at its own height, in the middle.
+func middle(o fyne.CanvasObject) fyne.CanvasObject {
+	return container.New(layout.NewCustomPaddedVBoxLayout(0), layout.NewSpacer(), o, layout.NewSpacer())
+}
+
+// line is a thin line that follows the theme.
+type line struct {
+	widget.BaseWidget
+	shape *canvas.Rectangle
+}
+
+func newLine() *line {
+	l := &line{shape: canvas.NewRectangle(theme.Color(theme.Line))}
+	l.shape.SetMinSize(fyne.NewSize(1, 1))
+	l.ExtendBaseWidget(l)
+	return l
+}
+
+// Refresh is Fyne's.
+func (l *line) Refresh() {
+	l.shape.FillColor = theme.Color(theme.Line)
+	canvas.Refresh(l.shape)
+}
+
+// CreateRenderer is Fyne's.
+func (l *line) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(l.shape) }
 
 // room keeps a dialog at least as wide as width.
 func room(width float32) fyne.CanvasObject {

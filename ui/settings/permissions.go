@@ -4,8 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -21,9 +22,6 @@ import (
 	"steward/ui/text"
 	"steward/ui/theme"
 )
-
-// tried is how far back a rule is tried on the record.
-const tried = 30 * 24 * time.Hour
 
 // permissions shows the standing rules and what was granted with calls.
 func (s *Place) permissions() []fyne.CanvasObject {
@@ -42,10 +40,26 @@ func (s *Place) permissions() []fyne.CanvasObject {
 	for _, g := range s.p.state.grants {
 		out = append(out, s.grantCard(g))
 	}
-	if len(s.p.state.grants) == 0 {
+	for _, t := range s.p.state.trusted {
+		out = append(out, s.trustCard(t))
+	}
+	if len(s.p.state.grants)+len(s.p.state.trusted) == 0 {
 		out = append(out, note(lang.X("settings.no_grants", "Nothing is granted beyond single calls.")))
 	}
 	return out
+}
+
+// trustCard is a server whose requests to the model go without a review.
+func (s *Place) trustCard(t app.TrustedServer) fyne.CanvasObject {
+	revoke := widget.NewButton(lang.X("settings.revoke", "Revoke"), func() {
+		l := t.Limits
+		l.Trusted, l.TrustedTokens = 0, 0
+		s.p.do(func(ctx context.Context) error { return s.d.App.SetSamplingLimits(ctx, t.Server, l) }, nil)
+	})
+	name := text.NewLabel(clean.Reveal(t.Server), text.Run{Bold: true}, text.Cut)
+	data := map[string]any{"requests": t.Limits.Trusted, "tokens": t.Limits.TrustedTokens}
+	return newCard(container.NewBorder(nil, nil, nil, revoke, name),
+		wrapped(lang.X("settings.trusted_sampling", "Its requests to the model go without a review: up to {{.requests}} an hour, {{.tokens}} tokens together.", data), text.Run{Color: theme.Dim}, inCard))
 }
 
 func effectWords(effect string) (string, fyne.ThemeColorName) {
@@ -76,11 +90,44 @@ func (s *Place) ruleCard(r app.Rule) fyne.CanvasObject {
 	remove := widget.NewButtonWithIcon("", theme.Icon("trash"), func() {
 		s.p.do(func(ctx context.Context) error { return s.d.App.DeleteRule(ctx, r.ID) }, nil)
 	})
-	row := container.NewBorder(nil, nil, nil, remove, words)
-	if condition := string(r.Condition); condition != "" && condition != "null" && condition != "{}" {
-		return newCard(row, wrapped(clean.Reveal(condition), text.Run{Mono: true, Color: theme.Dim}, inCard))
+	try := widget.NewButton(lang.X("settings.last_30_days", "Last 30 days…"), func() { s.tryRule(r) })
+	row := container.NewBorder(nil, nil, nil, beside(try, remove), middle(words))
+	if words := conditionWords(r.Condition); words != "" {
+		return newCard(row, wrapped(words, text.Run{Color: theme.Dim}, inCard))
 	}
 	return newCard(row)
+}
+
+// conditionWords says under which condition a rule holds, "" for none.
+func conditionWords(condition json.RawMessage) string {
+	if s := string(condition); s == "" || s == "null" || s == "{}" {
+		return ""
+	}
+	var c struct {
+		Arguments map[string]struct {
+			Prefix *string         `json:"prefix"`
+			Equals json.RawMessage `json:"equals"`
+		} `json:"arguments"`
+	}
+	if err := json.Unmarshal(condition, &c); err != nil || len(c.Arguments) == 0 {
+		return clean.Reveal(string(condition))
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(c.Arguments)) {
+		a := c.Arguments[name]
+		data := map[string]any{"name": clean.Reveal(name)}
+		switch {
+		case a.Prefix != nil:
+			data["value"] = clean.Reveal(*a.Prefix)
+			out = append(out, lang.X("settings.where_prefix", "where {{.name}} begins with “{{.value}}”", data))
+		case len(a.Equals) > 0:
+			data["value"] = clean.Reveal(string(a.Equals))
+			out = append(out, lang.X("settings.where_equals", "where {{.name}} is {{.value}}", data))
+		default:
+			return clean.Reveal(string(condition))
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 func (s *Place) grantCard(g app.Grant) fyne.CanvasObject {
@@ -97,7 +144,7 @@ func (s *Place) grantCard(g app.Grant) fyne.CanvasObject {
 	revoke := widget.NewButton(lang.X("settings.revoke", "Revoke"), func() {
 		s.p.do(func(ctx context.Context) error { return s.d.App.Revoke(ctx, g.ID) }, nil)
 	})
-	return newCard(container.NewBorder(nil, nil, nil, revoke, text.NewLabel(subject(g.Server, g.Tool), text.Run{Bold: true}, text.Cut)),
+	return newCard(container.NewBorder(nil, nil, nil, revoke, middle(text.NewLabel(subject(g.Server, g.Tool), text.Run{Bold: true}, text.Cut))),
 		wrapped(about, text.Run{Color: color}, inCard))
 }
 
@@ -107,6 +154,9 @@ type ruleEditor struct {
 	effect                         *widget.RadioGroup
 	server, tool, argument, prefix *form.Entry
 	status                         *text.Label
+	show                           *widget.Button // the calls it would have decided
+	tried                          trial
+	row                            *fyne.Container // of the buttons
 	close                          func()
 }
 
@@ -131,14 +181,17 @@ func (s *Place) addRule() *ruleEditor {
 		e.OnShortcut = s.d.Shortcut
 	}
 	r.status = text.NewLabel("", text.Run{}, text.Wrap)
+	r.show = widget.NewButton(lang.X("settings.show_calls", "Show them…"), func() { s.showTrial(r.tried) })
+	r.show.Hide()
 	save := widget.NewButton(lang.X("common.save", "Save"), r.save)
 	save.Importance = widget.HighImportance
+	r.row = container.NewHBox(widget.NewButton(lang.X("settings.try_rule", "Try on the last 30 days"), r.try), r.show, layout.NewSpacer(),
+		widget.NewButton(lang.X("common.cancel", "Cancel"), func() { r.close() }), save)
 	r.close = s.d.Layer.Dialog(below(text.NewLabel(lang.X("settings.new_rule", "New rule"), text.Run{Bold: true}, text.Whole), room(asking), r.effect,
 		labelled(lang.X("settings.server", "Server"), r.server), labelled(lang.X("settings.tool", "Tool"), r.tool),
 		labelled(lang.X("settings.argument", "Where argument"), r.argument), labelled(lang.X("settings.prefix", "begins with"), r.prefix),
 		&fyne.Container{Layout: fixedWidth{asking}, Objects: []fyne.CanvasObject{r.status}},
-		container.NewHBox(widget.NewButton(lang.X("settings.try_rule", "Try on the last 30 days"), r.try), layout.NewSpacer(),
-			widget.NewButton(lang.X("common.cancel", "Cancel"), func() { r.close() }), save)), nil)
+		r.row), nil)
 	return r
 }
 
@@ -170,17 +223,16 @@ func (r *ruleEditor) try() {
 		r.refuse(err)
 		return
 	}
-	s := r.s
 	r.status.SetText(lang.X("common.working", "Working…"), text.Run{Color: theme.Dim})
-	s.d.Go(func(ctx context.Context) {
-		_, total, err := s.d.App.TryRule(ctx, rule, time.Now().Add(-tried))
-		s.d.Do(func() {
-			if err != nil {
-				r.refuse(err)
-				return
-			}
-			r.status.SetText(lang.X("settings.tried", "In the last 30 days it would have decided {{.count}} calls.", map[string]any{"count": total}), text.Run{})
-		})
+	r.s.trial(rule, func(t trial, err error) {
+		if err != nil {
+			r.refuse(err)
+			return
+		}
+		r.status.SetText(t.words(), text.Run{})
+		r.tried = t
+		r.show.Hidden = len(t.records) == 0
+		r.row.Refresh()
 	})
 }
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/layout"
@@ -21,6 +20,7 @@ const (
 	Models      = "models"
 	Permissions = "permissions"
 	Limits      = "limits"
+	Privacy     = "privacy"
 	Appearance  = "appearance"
 	Secrets     = "secrets"
 	Shortcuts   = "shortcuts"
@@ -54,6 +54,7 @@ func New(d place.Deps) *Place {
 		{Models, "model", lang.X("settings.models", "Models"), s.models},
 		{Permissions, "lock", lang.X("settings.permissions", "Permissions"), s.permissions},
 		{Limits, "clock", lang.X("settings.limits", "Limits"), s.limits},
+		{Privacy, "eye-off", lang.X("settings.privacy", "Privacy"), s.privacy},
 		{Appearance, "eye", lang.X("settings.appearance", "Appearance"), s.appearance},
 		{Secrets, "key", lang.X("settings.secrets", "Keys and secrets"), s.secrets},
 		{Shortcuts, "menu", lang.X("settings.shortcuts", "Shortcuts"), s.shortcuts},
@@ -73,10 +74,8 @@ func New(d place.Deps) *Place {
 	}
 	s.scroll = container.NewScroll(container.NewWithoutLayout())
 	title := text.NewLabel(lang.X("settings.title", "Settings"), text.Run{Bold: true}, text.Whole)
-	line := canvas.NewRectangle(theme.Color(theme.Line))
-	line.SetMinSize(fyne.NewSize(1, 1))
 	pad := 5 * theme.Step
-	head := container.New(layout.NewCustomPaddedVBoxLayout(0), container.New(layout.NewCustomPaddedLayout(4*theme.Step, 4*theme.Step, pad, pad), title), line)
+	head := container.New(layout.NewCustomPaddedVBoxLayout(0), container.New(layout.NewCustomPaddedLayout(4*theme.Step, 4*theme.Step, pad, pad), title), newLine())
 	left := container.New(layout.NewCustomPaddedLayout(pad, pad, 3*theme.Step, 2*theme.Step), &fyne.Container{Layout: fixedWidth{navWidth}, Objects: []fyne.CanvasObject{nav}})
 	s.root = container.NewBorder(head, nil, left, nil, s.scroll)
 	s.choose(0)

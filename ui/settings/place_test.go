@@ -20,7 +20,22 @@ import (
 	"steward/ui/theme"
 )
 
-func TestMain(m *testing.M) { os.Exit(placetest.Main(m)) }
+var weekly string // a server's program
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "settings-test-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		weekly, err = placetest.Program(dir, "steward/testdata/minimalserver")
+	}
+	if err != nil {
+		println(err.Error())
+		return 1
+	}
+	return placetest.Main(m)
+}
 
 // bench is the place over a real program.
 type bench struct {
@@ -39,7 +54,7 @@ func newBenchWith(t *testing.T, o placetest.Options) *bench {
 	b := &bench{Bench: placetest.New(t, o)}
 	b.Place = New(b.Deps())
 	b.Show(b.Place)
-	b.Until("the settings are read", func() bool { return b.p.loaded })
+	b.Until("the settings are read", func() bool { return b.p.loaded && b.p.looked })
 	return b
 }
 
@@ -78,6 +93,7 @@ func TestAnEndpointIsTestedAndStored(t *testing.T) {
 	if e.model.Text == "" || e.holder.Hidden {
 		t.Errorf("the models are not offered; %q is chosen", e.model.Text)
 	}
+	b.Picture("settings-tested")
 	e.choice.OnSelected(slices.Index(e.models, "large"))
 	test.Tap(e.save)
 	stored := func() *app.ModelEndpoint {
@@ -195,7 +211,7 @@ func TestLook(t *testing.T) {
 			if _, err := b.App.SaveRule(t.Context(), app.Rule{Effect: "deny", Server: "filesystem", Tool: "delete_file", Condition: json.RawMessage(`{"arguments":{"path":{"prefix":"/"}}}`)}); err != nil {
 				t.Fatal(err)
 			}
-			b.Until("the rule", func() bool { return len(b.p.state.rules) == 1 })
+			b.Until("the rule", func() bool { return len(b.p.state.rules) == 1 && b.p.looked })
 			for _, sec := range b.sections {
 				b.Goto(sec.name)
 				b.Picture("settings-" + variant + "-" + tongue + "-" + sec.name)

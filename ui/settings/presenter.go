@@ -6,6 +6,7 @@ import (
 
 	"steward/app"
 	"steward/app/event"
+	"steward/app/secrets"
 	"steward/ui/place"
 )
 
@@ -16,12 +17,15 @@ type state struct {
 	endpoints []app.ModelEndpoint
 	rules     []app.Rule
 	grants    []app.Grant
+	trusted   []app.TrustedServer
 	settings  app.Settings
 	secrets   app.SecretState
 	names     []string // of secrets; nil where they cannot be listed now
 	language  string
 	theme     string
 	scale     string
+	enter     string
+	file      bool // the folder holds an encrypted secrets file
 }
 
 // presenter reads the state and carries out what the person asks for. It belongs to Fyne's goroutine.
@@ -31,6 +35,7 @@ type presenter struct {
 	failed  func(err error)
 	state   state
 	loaded  bool
+	looked  bool // where secrets are kept is known
 	shown   bool
 	stale   bool
 	reading bool
@@ -45,6 +50,11 @@ func newPresenter(d place.Deps, changed func(), failed func(error)) *presenter {
 		}
 	})
 	return p
+}
+
+// closedFile says that secrets wait for the passphrase of the encrypted file.
+func (p *presenter) closedFile() bool {
+	return p.state.file && p.state.secrets.Kind == secrets.KindLocked
 }
 
 func (p *presenter) show() {
@@ -72,11 +82,19 @@ func (p *presenter) read() {
 		defer cancel()
 		s, err := readState(ctx, p.d.App)
 		p.d.Do(func() {
-			p.reading = false
 			if err != nil {
 				p.failed(err)
-			} else {
-				p.state, p.loaded = s, true
+				return
+			}
+			s.secrets, s.names, s.file = p.state.secrets, p.state.names, p.state.file
+			p.state, p.loaded = s, true
+			p.changed()
+		})
+		kept := readSecrets(ctx, p.d.App) // a keyring may take two seconds to answer
+		p.d.Do(func() {
+			p.reading = false
+			p.state.secrets, p.state.names, p.state.file, p.looked = kept.secrets, kept.names, kept.file, true
+			if p.loaded {
 				p.changed()
 			}
 			if p.stale && p.shown {
@@ -96,20 +114,27 @@ func readState(ctx context.Context, a *app.App) (s state, err error) {
 	if s.grants, err = a.Grants(ctx); err != nil {
 		return s, err
 	}
+	s.trusted = a.TrustedServers()
 	if s.settings, err = a.Settings(ctx); err != nil {
 		return s, err
 	}
-	for key, into := range map[string]*string{place.PreferTheme: &s.theme, place.PreferLanguage: &s.language, place.PreferScale: &s.scale} {
+	for key, into := range map[string]*string{place.PreferTheme: &s.theme, place.PreferLanguage: &s.language, place.PreferScale: &s.scale, place.PreferEnter: &s.enter} {
 		if *into, err = a.Preference(ctx, key); err != nil {
 			return s, err
 		}
 	}
+	return s, nil
+}
+
+// readSecrets reads where secrets are kept, and which.
+func readSecrets(ctx context.Context, a *app.App) (s state) {
 	s.secrets = a.SecretState(ctx)
+	s.file = a.HasSecretsFile()
 	// A keyring that is locked or missing lists nothing; its state says so already.
 	if names, err := a.SecretNames(ctx); err == nil {
 		s.names = names
 	}
-	return s, nil
+	return s
 }
 
 // do carries something out in the background, and reads what came of it. then may be nil.

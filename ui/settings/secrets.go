@@ -36,8 +36,16 @@ func keptWords(kind string) (string, fyne.ThemeColorName) {
 
 // secrets shows where keys are kept, whether they can be read, and what can be done about it.
 func (s *Place) secrets() []fyne.CanvasObject {
+	if !s.p.looked {
+		return []fyne.CanvasObject{note(lang.X("common.loading", "Loading…"))}
+	}
 	state := s.p.state.secrets
 	words, color := keptWords(state.Kind)
+	closed := s.p.closedFile()
+	if closed {
+		words = "! " + lang.X("settings.kept_file_closed", "In an encrypted file that waits for its passphrase")
+		state.Message = lang.X("settings.kept_file_closed_text", "Until it is opened, models and servers that need a key cannot be used.")
+	}
 	head := []fyne.CanvasObject{text.NewLabel(words, text.Run{Bold: true, Color: color}, text.Whole)}
 	if state.Message != "" {
 		head = append(head, wrapped(clean.Clean(state.Message), text.Run{Color: theme.Dim}, inCard))
@@ -48,11 +56,17 @@ func (s *Place) secrets() []fyne.CanvasObject {
 	}
 	buttons := beside()
 	if state.Kind == secrets.KindLocked {
-		unlock := widget.NewButtonWithIcon(lang.X("settings.unlock", "Unlock"), theme.IconIn("unlock", theme.OnAccent), s.unlock)
+		unlock := widget.NewButtonWithIcon(lang.X("settings.unlock", "Unlock"), theme.IconIn("unlock", theme.OnAccent), func() {
+			if closed {
+				s.passphrase()
+			} else {
+				s.unlock()
+			}
+		})
 		unlock.Importance = widget.HighImportance
 		buttons.Add(unlock)
 	}
-	if state.Kind != secrets.KindFile {
+	if state.Kind != secrets.KindFile && !closed {
 		buttons.Add(widget.NewButtonWithIcon(lang.X("common.retry", "Try again"), theme.Icon("refresh"), s.retry))
 		buttons.Add(widget.NewButton(lang.X("settings.use_file", "Encrypted file…"), func() { s.passphrase() }))
 	}
@@ -62,7 +76,7 @@ func (s *Place) secrets() []fyne.CanvasObject {
 	out = append(out, buttons, caption(lang.X("settings.secret_names", "Stored")))
 	for _, name := range s.p.state.names {
 		remove := widget.NewButtonWithIcon("", theme.Icon("trash"), func() { s.deleteSecret(name) })
-		out = append(out, newCard(container.NewBorder(nil, nil, nil, remove, text.NewLabel(clean.Reveal(name), text.Run{Mono: true}, text.Cut))))
+		out = append(out, newCard(container.NewBorder(nil, nil, nil, remove, middle(text.NewLabel(clean.Reveal(name), text.Run{Mono: true}, text.Cut)))))
 	}
 	if len(s.p.state.names) == 0 {
 		out = append(out, note(lang.X("settings.no_secrets", "No secret is stored, or none can be listed now.")))
@@ -77,7 +91,7 @@ func (s *Place) deleteSecret(name string) {
 		})
 }
 
-// unlock lets the keyring ask for its password; an encrypted file asks here.
+// unlock lets the keyring ask for its password.
 func (s *Place) unlock() {
 	s.p.do(func(ctx context.Context) error {
 		if after := s.d.App.UnlockSecrets(ctx); after.Kind == secrets.KindLocked {
@@ -98,9 +112,11 @@ func (s *Place) memory() {
 		})
 }
 
-// phrase is the dialog that asks for the encrypted file's passphrase, twice, since nothing can bring it back.
+// phrase is the dialog that asks for the encrypted file's passphrase: twice where the file is made, since nothing can
+// bring it back, and once where it is there and tells a wrong one.
 type phrase struct {
 	s             *Place
+	once          bool
 	first, second *form.Entry
 	status        *text.Label
 	do            *widget.Button
@@ -108,7 +124,7 @@ type phrase struct {
 }
 
 func (s *Place) passphrase() *phrase {
-	p := &phrase{s: s, first: form.NewSecret(), second: form.NewSecret(), status: text.NewLabel("", text.Run{}, text.Wrap)}
+	p := &phrase{s: s, once: s.p.state.file, first: form.NewSecret(), second: form.NewSecret(), status: text.NewLabel("", text.Run{}, text.Wrap)}
 	p.do = widget.NewButton(lang.X("settings.use_file_do", "Use the file"), p.use)
 	p.do.Importance = widget.HighImportance
 	for _, e := range []*form.Entry{p.first, p.second} {
@@ -123,11 +139,20 @@ func (s *Place) passphrase() *phrase {
 			return false
 		}
 	}
-	p.close = s.d.Layer.Dialog(below(text.NewLabel(lang.X("settings.file_title", "Keep secrets in an encrypted file"), text.Run{Bold: true}, text.Whole),
-		wrapped(lang.X("settings.file_text", "The passphrase is asked for at every start. Without it the secrets are lost. If there is a file already, this opens it."), text.Run{Color: theme.Dim}, asking),
-		labelled(lang.X("settings.passphrase", "Passphrase"), p.first), labelled(lang.X("settings.passphrase_again", "Once more"), p.second),
-		&fyne.Container{Layout: fixedWidth{asking}, Objects: []fyne.CanvasObject{p.status}},
-		container.NewHBox(layout.NewSpacer(), widget.NewButton(lang.X("common.cancel", "Cancel"), func() { p.close() }), p.do)), nil)
+	title, about := lang.X("settings.file_title", "Keep secrets in an encrypted file"),
+		lang.X("settings.file_text", "The passphrase is asked for at every start; it has at least 8 bytes. Without it the secrets are lost.")
+	if p.once {
+		title, about = lang.X("settings.file_open_title", "Open the encrypted file"), lang.X("settings.file_open_text", "The secrets of this data folder are in a file that its passphrase opens.")
+		p.do.SetText(lang.X("settings.file_open_do", "Open"))
+	}
+	body := below(text.NewLabel(title, text.Run{Bold: true}, text.Whole), wrapped(about, text.Run{Color: theme.Dim}, asking),
+		labelled(lang.X("settings.passphrase", "Passphrase"), p.first))
+	if !p.once {
+		body.Add(labelled(lang.X("settings.passphrase_again", "Once more"), p.second))
+	}
+	body.Add(&fyne.Container{Layout: fixedWidth{asking}, Objects: []fyne.CanvasObject{p.status}})
+	body.Add(container.NewHBox(layout.NewSpacer(), widget.NewButton(lang.X("common.cancel", "Cancel"), func() { p.close() }), p.do))
+	p.close = s.d.Layer.Dialog(body, nil)
 	p.check()
 	if w := s.d.Window(); w != nil {
 		w.Canvas().Focus(p.first)
@@ -140,7 +165,7 @@ func (p *phrase) check() {
 	case p.first.Text == "":
 		p.status.SetText("", text.Run{})
 		p.do.Disable()
-	case p.first.Text != p.second.Text:
+	case !p.once && p.first.Text != p.second.Text:
 		if p.second.Text != "" {
 			p.status.SetText(lang.X("settings.passphrase_differs", "The two differ."), text.Run{Color: theme.Waiting})
 		}

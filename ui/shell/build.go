@@ -58,10 +58,14 @@ func (s *Shell) assemble(from source, was memory) {
 	s.frame.icons = was.side == "icons"
 	s.notifier = &notifier{send: s.fyne.SendNotification, after: s.after, now: time.Now, front: true}
 	if life := s.fyne.Lifecycle(); life != nil {
-		life.SetOnEnteredForeground(func() { s.notifier.inFront(true) })
+		life.SetOnEnteredForeground(func() {
+			s.front = time.Now()
+			s.notifier.inFront(true)
+		})
 		life.SetOnExitedForeground(func() { s.notifier.inFront(false) })
 	}
 	s.window.Canvas().SetOnTypedKey(s.typedKey)
+	s.window.SetOnDropped(func(_ fyne.Position, uris []fyne.URI) { s.dropped(uris) })
 	s.window.SetContent(container.NewStack(s.frame, s.layer.Object()))
 	s.window.Resize(parseSize(was.size))
 }

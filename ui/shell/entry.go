@@ -2,7 +2,6 @@ package shell
 
 import (
 	"image/color"
-	"runtime"
 	"strconv"
 
 	"fyne.io/fyne/v2"
@@ -215,29 +214,4 @@ func (r *entryRenderer) corner(size fyne.Size) {
 	if e.badge > 0 {
 		e.mark.FillColor = theme.Color(theme.Waiting)
 	}
-}
-
-// keysText is a shortcut as a person reads it.
-func keysText(s fyne.Shortcut) string {
-	k, ok := s.(fyne.KeyboardShortcut)
-	if !ok {
-		return ""
-	}
-	out := ""
-	for _, m := range []struct {
-		mod       fyne.KeyModifier
-		word, mac string
-	}{
-		{fyne.KeyModifierControl, "Ctrl ", "⌃"}, {fyne.KeyModifierAlt, "Alt ", "⌥"}, {fyne.KeyModifierShift, "Shift ", "⇧"}, {fyne.KeyModifierSuper, "Super ", "⌘"},
-	} {
-		if k.Mod()&m.mod == 0 {
-			continue
-		}
-		if runtime.GOOS == "darwin" {
-			out += m.mac
-		} else {
-			out += m.word
-		}
-	}
-	return out + string(k.Key())
 }

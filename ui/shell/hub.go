@@ -93,8 +93,10 @@ func (h *hub) close() { h.unsub() }
 func (h *hub) told(e event.Event) {
 	var hit []topic
 	switch e := e.(type) {
-	case event.TurnStart, event.Turn, event.ConversationChanged:
+	case event.TurnStart, event.ConversationChanged:
 		hit = []topic{topicChats}
+	case event.Turn: // its last record was written after everything else was told
+		hit = []topic{topicChats, topicRecords}
 	case event.MessageStored:
 		if e.Role != "user" {
 			return

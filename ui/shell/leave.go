@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -40,8 +42,24 @@ func (s *Shell) leave() {
 // quit ends the toolkit, once: asked again after it has ended, it would look for its windows and fail.
 func (s *Shell) quit() {
 	if s.quitting.begin() {
-		s.fyne.Quit()
+		s.endToolkit()
 	}
+}
+
+// endToolkit tells the toolkit to end. Where it could not watch its settings' file, because the system had no watch left
+// for it (inotify(7), max_user_instances), it fails over the missing watch as the very last thing it does (Fyne 2.8,
+// app/settings_desktop.go, stopWatching). By then it has ended.
+func (s *Shell) endToolkit() {
+	defer func() {
+		problem := recover()
+		if problem == nil {
+			return
+		}
+		if e, ok := problem.(runtime.Error); !ok || !strings.Contains(e.Error(), "nil pointer dereference") {
+			panic(problem)
+		}
+	}()
+	s.fyne.Quit()
 }
 
 // ending is whether and since when the toolkit is on its way out, whoever asked for it. The zero value is not usable.
@@ -159,7 +177,7 @@ func (s *Shell) listenToSystem() (cancel func()) {
 			case <-gone:
 				return
 			case <-unheard: // it came before the toolkit listened
-				fyne.Do(s.fyne.Quit)
+				fyne.Do(s.endToolkit)
 			case asked := <-ch:
 				if n++; n > 1 {
 					signal.Reset(signals...)

@@ -15,17 +15,14 @@ func (s *Shell) open(name, argument string) {
 	if !ok || s.dispatcher.isClosed() {
 		return
 	}
-	p := s.places[name]
-	if p == nil {
-		p = m.make(s.deps())
-		s.places[name] = p
-	}
+	p := s.made(m)
 	before := s.places[s.current]
 	s.arguments[name] = argument
 	same := s.current == name
 	s.current = name
 	p.Goto(argument)
 	if !same {
+		s.releaseKeys()
 		if before != nil {
 			before.Hidden()
 		}
@@ -33,6 +30,56 @@ func (s *Shell) open(name, argument string) {
 		p.Shown()
 	}
 	s.moved()
+}
+
+// releaseKeys takes the keyboard out of the place, which is about to be hidden: what is typed must not reach, or answer,
+// what is no longer seen. In the side bar it may stay.
+func (s *Shell) releaseKeys() {
+	o, ok := s.window.Canvas().Focused().(fyne.CanvasObject)
+	if !ok {
+		return
+	}
+	driver := fyne.CurrentApp().Driver()
+	beside := driver.AbsolutePositionForObject(o).X - driver.AbsolutePositionForObject(s.side).X
+	if driver.CanvasForObject(o) == nil || beside < 0 || beside >= s.side.Size().Width {
+		s.window.Canvas().Unfocus()
+	}
+}
+
+// dropped gives files that were dropped on the window to the place that is shown, or else to the chat.
+func (s *Shell) dropped(uris []fyne.URI) {
+	var paths []string
+	for _, u := range uris {
+		if u != nil && u.Scheme() == "file" {
+			paths = append(paths, u.Path())
+		}
+	}
+	if len(paths) == 0 || s.hub == nil || s.dispatcher.isClosed() || s.layer.Modal() {
+		return
+	}
+	if _, ok := s.places[s.current].(place.FileTaker); !ok {
+		s.open(place.Chat, s.arguments[place.Chat])
+	}
+	if taker, ok := s.places[s.current].(place.FileTaker); ok {
+		taker.Dropped(paths)
+	}
+}
+
+// made is a place, which is made when it is first asked for.
+func (s *Shell) made(m maker) place.Place {
+	if s.places[m.name] == nil {
+		s.places[m.name] = m.make(s.deps())
+	}
+	return s.places[m.name]
+}
+
+// everyCommand lists the window's commands and those of every place, shown or not.
+func (s *Shell) everyCommand() []place.Command {
+	out := append([]place.Command(nil), s.commands.own...)
+	for _, m := range s.makers {
+		out = append(out, s.made(m).Commands()...)
+	}
+	return out
 }
 
 // showing takes note of what a place shows now.
@@ -155,7 +202,7 @@ func alwaysRuns(id string) bool { return id == "shell.stop_all" || id == "shell.
 func (s *Shell) commandKeys(id string) string {
 	for _, c := range s.commands.own {
 		if c.ID == id && c.Shortcut != nil {
-			return keysText(c.Shortcut)
+			return place.KeysText(c.Shortcut)
 		}
 	}
 	return ""

@@ -79,7 +79,7 @@ func (p *palette) fill() {
 	for _, c := range p.s.commands.offered() {
 		note := ""
 		if c.Shortcut != nil {
-			note = keysText(c.Shortcut)
+			note = place.KeysText(c.Shortcut)
 		}
 		p.commands = append(p.commands, found{icon: "chevron-right", title: lang.X(c.TitleKey, c.TitleKey), note: note, do: c.Do})
 	}

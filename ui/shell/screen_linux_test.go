@@ -42,6 +42,7 @@ type screen struct {
 	t       *testing.T
 	display string
 	home    string
+	program string // the real program under a name of this screen's own, so that its processes can be told from others'
 }
 
 // newScreen starts one, or skips where the programs for it are missing and this is no run that must have them.
@@ -62,12 +63,14 @@ func newScreenOf(t *testing.T, pixels string) *screen {
 		}
 	}
 	d := &screen{t: t, home: t.TempDir()}
+	d.build()
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", pixels+"x24", "-nolisten", "tcp",
-		"-r") // on a busy machine a key seems to be held, and would repeat itself
+		"-noreset", // it would begin anew, and refuse who comes then, whenever the last program has gone
+		"-r")       // on a busy machine a key seems to be held, and would repeat itself
 	x.ExtraFiles = []*os.File{write}
 	d.run(x)
 	write.Close()
@@ -83,6 +86,23 @@ func newScreenOf(t *testing.T, pixels string) *screen {
 	manager.Env = d.env()
 	d.run(manager)
 	return d
+}
+
+// build gives the screen its program.
+func (d *screen) build() {
+	d.t.Helper()
+	path, err := program()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	own, err := os.MkdirTemp(filepath.Dir(path), "screen-")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.program = filepath.Join(own, "steward")
+	if err := os.Link(path, d.program); err != nil {
+		d.t.Fatal(err)
+	}
 }
 
 // bus is where the session bus of this screen listens.
@@ -133,12 +153,8 @@ type seen struct {
 // open starts the program and waits for its window.
 func (d *screen) open(data string, env []string, args ...string) *seen {
 	d.t.Helper()
-	path, err := program()
-	if err != nil {
-		d.t.Fatal(err)
-	}
 	w := &seen{screen: d, data: data, ended: make(chan struct{})}
-	w.cmd = exec.Command(path, append([]string{"--data", data}, args...)...)
+	w.cmd = exec.Command(d.program, append([]string{"--data", data}, args...)...)
 	w.cmd.Env = d.env(env...)
 	w.cmd.Stderr = &w.stderr
 	before := d.windows()
@@ -185,6 +201,7 @@ func (w *seen) until(what string, holds func() bool) {
 		default:
 		}
 		if time.Now().After(end) {
+			w.picture("failed")
 			w.t.Fatalf("this did not come about: %s\n%s", what, w.stderr.String())
 		}
 	}
@@ -203,6 +220,17 @@ func (w *seen) write(text string) {
 	w.t.Helper()
 	if _, err := w.tool("xdotool", "type", "--delay", "30", text); err != nil {
 		w.t.Fatalf("typing %q: %v", text, err)
+	}
+}
+
+// picture writes what the whole screen shows where STEWARD_PICTURES names a folder, for a person to look at.
+func (w *seen) picture(name string) {
+	w.t.Helper()
+	if dir := os.Getenv("STEWARD_PICTURES"); dir != "" {
+		path := filepath.Join(dir, strings.ReplaceAll(w.t.Name(), "/", "-")+"-"+name+".png")
+		if _, err := w.tool("import", "-window", "root", path); err != nil {
+			w.t.Logf("no picture: %v", err)
+		}
 	}
 }
 
@@ -297,16 +325,21 @@ func processes(t *testing.T, path string) []string {
 	return found
 }
 
+// processesOf are those of a program that belong to a screen, by its home.
+func processesOf(t *testing.T, path, home string) []string {
+	t.Helper()
+	return slices.DeleteFunc(processes(t, path), func(id string) bool {
+		environment, err := os.ReadFile(filepath.Join("/proc", id, "environ"))
+		return err != nil || !bytes.Contains(environment, []byte("HOME="+home+"\x00"))
+	})
+}
+
 // headless runs a command of the same program, without a display.
 func (d *screen) headless(env []string, args ...string) (stdout, stderr string, code int) {
 	d.t.Helper()
-	path, err := program()
-	if err != nil {
-		d.t.Fatal(err)
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), patient)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, args...)
+	cmd := exec.CommandContext(ctx, d.program, args...)
 	cmd.Env = append(slices.DeleteFunc(d.env(), func(v string) bool { return strings.HasPrefix(v, "DISPLAY=") }), env...)
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
@@ -318,11 +351,12 @@ func (d *screen) headless(env []string, args ...string) (stdout, stderr string, 
 
 // record is the part of a journal's record that these tests look at.
 type record struct {
-	Record       int64
-	Kind         string
-	Server, Tool string
-	Decision     string
-	Outcome      string
+	Record          int64
+	Kind            string
+	Server, Tool    string
+	Decision, By    string
+	Outcome, Effect string
+	Conversation    string
 }
 
 // journal reads a folder's record with the program's own command, newest first.

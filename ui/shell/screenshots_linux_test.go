@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -55,27 +54,6 @@ func TestScreenshots(t *testing.T) {
 	}
 }
 
-// words are what the person types, in the language of the pictures.
-type asked struct {
-	report, trip, flight string
-	chats                [2]string // earlier questions, for the side bar
-}
-
-var typed = map[string]asked{
-	"en": {
-		report: "Check the weekly report for 2025-03-17",
-		trip:   "Book a trip from London to Paris from 2026-05-04 to 2026-05-08",
-		flight: "Find the best flight from London to Paris on 2026-05-04",
-		chats:  [2]string{"What is the weather in Rome?", "Search flights from London to Oslo on 2026-05-04"},
-	},
-	"zh": {
-		report: "查一下 2025-03-17 的周报",
-		trip:   "预订 2026-05-04 到 2026-05-08 从上海到东京的行程",
-		flight: "找一个 2026-05-04 从上海到东京最合适的航班",
-		chats:  [2]string{"上海天气怎么样？", "查一下 2026-05-04 从上海到东京的航班"},
-	},
-}
-
 // album is one way through the window in one look.
 type album struct {
 	*seen
@@ -84,7 +62,6 @@ type album struct {
 	dir, name     string // where the pictures go, and what their names end with
 	scale         int
 	folder        string // for data folders
-	words         asked
 	theme, tongue string
 }
 
@@ -95,7 +72,7 @@ func newAlbum(t *testing.T, d *screen, dir, name, variant, tongue string, scale 
 		t.Fatalf("%v; remove it if no other run of this makes pictures", err)
 	}
 	t.Cleanup(func() { os.RemoveAll(folder) })
-	a := &album{t: t, d: d, dir: dir, name: name, scale: scale, folder: folder, words: typed[tongue], theme: variant, tongue: tongue}
+	a := &album{t: t, d: d, dir: dir, name: name, scale: scale, folder: folder, theme: variant, tongue: tongue}
 	if tongue == "zh" {
 		a.tongue = "zh-Hans"
 	}
@@ -132,6 +109,9 @@ func (a *album) show(data string, servers string) {
 			a.t.Fatal(err)
 		}
 	}
+	if servers != "" {
+		a.furnish(core)
+	}
 	if err := core.Close(ctx); err != nil {
 		a.t.Fatal(err)
 	}
@@ -146,6 +126,25 @@ func (a *album) show(data string, servers string) {
 func (a *album) open(data string) {
 	a.seen = a.d.open(data, []string{"FYNE_SCALE=" + strconv.Itoa(a.scale), "LIBGL_ALWAYS_SOFTWARE=1", "TZ=UTC", "PATH=" + a.path()})
 	a.away()
+}
+
+// furnish stores what a person has set up in the settings.
+func (a *album) furnish(core *app.App) {
+	ctx := context.Background()
+	for _, r := range []app.Rule{
+		{Effect: app.PermissionAllow, Server: "office", Tool: "calculator_arithmetic"},
+		{Effect: app.PermissionDeny, Server: "files", Tool: "write_file", Condition: []byte(`{"arguments":{"path":{"prefix":"/home/me/archive/"}}}`)},
+	} {
+		if _, err := core.SaveRule(ctx, r); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+	if _, err := core.SaveEndpoint(ctx, app.ModelEndpoint{Name: "Ollama", BaseURL: "http://127.0.0.1:11434/v1", Model: "qwen3"}, ""); err != nil {
+		a.t.Fatal(err)
+	}
+	if err := core.ChooseEndpoint(ctx, app.DemoEndpoint, ""); err != nil {
+		a.t.Fatal(err)
+	}
 }
 
 // path finds the program by its name, so that the pictures show a command as a person writes it.
@@ -187,9 +186,8 @@ func (a *album) furnished() {
 func (a *album) whole() {
 	defer a.done()
 	a.furnished()
-	a.ask(a.words.chats[0])
-	a.answer("ctrl+Return")
-	a.ask(a.words.chats[1])
+	a.ask("12.5 * 8 = ?") // a rule allows it
+	a.ask("Search flights from London to Oslo on 2026-05-04")
 	a.answer("Escape")
 	a.questions()
 	a.composing()
@@ -199,25 +197,25 @@ func (a *album) whole() {
 
 // questions are the three cards, and what they lead to.
 func (a *album) questions() {
-	a.ask(a.words.report)
+	a.try(report)
 	a.take("approval")
-	a.ask(a.words.trip)
-	a.key("ctrl+j")
+	a.try(trip)
+	a.tap(100, 673)
 	a.take("waiting")
 	a.answer("ctrl+Return")
 	a.answer("ctrl+Return")
-	a.find(a.words.trip)
+	a.chat(1)
 	a.take("form")
 	a.answer("Escape")
-	a.ask(a.words.flight)
+	a.try(flight)
 	a.answer("ctrl+Return")
-	a.find(a.words.flight)
+	a.chat(0)
 	a.take("sampling")
 	a.answer("ctrl+Return")
-	a.find(a.words.flight)
+	a.chat(0)
 	a.take("sampling-answer")
 	a.answer("ctrl+Return")
-	a.find(a.words.report)
+	a.chat(2)
 	a.tap(760, 138)
 	a.take("chat")
 }
@@ -237,6 +235,9 @@ func (a *album) composing() {
 	a.key("Return")
 	a.take("prompt-form")
 	a.key("Escape")
+	a.tap(1120, 26)
+	a.take("tools")
+	a.key("Escape")
 	a.key("ctrl+k")
 	a.take("palette")
 	a.key("Escape")
@@ -246,8 +247,14 @@ func (a *album) composing() {
 func (a *album) places() {
 	a.tap(100, 706)
 	a.take("servers")
-	a.tap(850, 151)
+	log, wire := 850, 885
+	if a.tongue != "en" {
+		log, wire = 787, 843
+	}
+	a.tap(log, 151)
 	a.take("servers-log")
+	a.tap(wire, 151)
+	a.take("servers-wire")
 	a.tap(350, 145)
 	a.take("servers-review")
 	a.tap(1200, 26)
@@ -260,22 +267,34 @@ func (a *album) places() {
 
 func (a *album) settings() {
 	a.key("ctrl+comma")
-	for i, section := range []string{"models", "permissions", "limits", "appearance", "secrets", "shortcuts", "data", "about"} {
+	for i, section := range []string{"models", "permissions", "limits", "privacy", "appearance", "secrets", "shortcuts", "data", "about"} {
 		if i > 0 {
 			a.tap(322, 95+34*i)
 		}
 		a.take("settings-" + section)
+		if i == 0 {
+			a.connect()
+		}
 	}
+}
+
+// connect is the way to a model: a list of where it may run, and then what is asked.
+func (a *album) connect() {
+	a.tap(530, 351)
+	a.key("Down", "Down", "Down", "Down", "Down", "Down", "Down", "Down", "Down", "Return")
+	a.take("connect")
+	a.key("Escape")
+	a.still()
 }
 
 // large is the same with twice as many pixels, a few of it.
 func (a *album) large() {
 	defer a.done()
 	a.furnished()
-	a.ask(a.words.report)
+	a.try(report)
 	a.take("approval")
 	a.answer("ctrl+Return")
-	a.find(a.words.report)
+	a.chat(0)
 	a.tap(760, 138)
 	a.take("chat")
 }
@@ -349,7 +368,10 @@ func (a *album) take(screen string) {
 	}
 }
 
-// reduced is a picture in 256 colours: one after the other, that by which most is gained. Each other becomes the nearest
+// shades is how many colours a picture has.
+const shades = 128
+
+// reduced is a picture in a few colours: one after the other, that by which most is gained. Each other becomes the nearest
 // of these; what is lost is within the edges of letters.
 func reduced(f sight) *image.Paletted {
 	count := map[int]int{}
@@ -363,7 +385,7 @@ func reduced(f sight) *image.Paletted {
 		far[i] = math.MaxInt32
 	}
 	var palette color.Palette
-	for len(palette) < 256 {
+	for len(palette) < shades {
 		best := 0
 		for i, c := range all {
 			if far[i]*count[c] > far[best]*count[all[best]] {
@@ -402,6 +424,14 @@ func distance(a, b int) int {
 func (a *album) tap(x, y int) {
 	a.t.Helper()
 	before := a.grab()
+	a.click(x, y)
+	if a.still().changed(before) == 0 {
+		a.t.Errorf("%s: nothing came of the click at %d, %d", a.name, x, y)
+	}
+}
+
+func (a *album) click(x, y int) {
+	a.t.Helper()
 	a.point(x, y)
 	time.Sleep(150 * time.Millisecond) // the toolkit takes a click where it last saw the pointer
 	if _, err := a.tool("xdotool", "click", "1"); err != nil {
@@ -409,9 +439,6 @@ func (a *album) tap(x, y int) {
 	}
 	time.Sleep(150 * time.Millisecond)
 	a.away()
-	if a.still().changed(before) == 0 {
-		a.t.Errorf("%s: nothing came of the click at %d, %d", a.name, x, y)
-	}
 }
 
 // away puts the pointer where nothing lights up under it.
@@ -426,42 +453,35 @@ func (a *album) point(x, y int) {
 	}
 }
 
-// find leads somewhere through the command palette.
-func (a *album) find(what string) {
-	a.t.Helper()
-	a.key("ctrl+k")
-	a.still()
-	a.say(what)
-	a.still()
-	a.still() // chats are looked for after the commands
-	a.key("Return")
-	a.still()
-}
-
-// say types text. A letter that is on no keyboard is put on one for a moment, which takes its time; the first of them may
-// get lost, so a blank that nobody will see goes before.
-func (a *album) say(text string) {
-	a.t.Helper()
-	ascii := !strings.ContainsFunc(text, func(r rune) bool { return r > 126 })
-	if ascii {
-		a.write(text)
-		return
-	}
-	for _, r := range "\u3000" + text {
-		if _, err := a.tool("xdotool", "key", fmt.Sprintf("U%04X", r)); err != nil {
-			a.t.Fatalf("typing %q: %v", r, err)
-		}
-		time.Sleep(60 * time.Millisecond)
-	}
-}
-
 // ask begins a chat with a question.
 func (a *album) ask(question string) {
 	a.t.Helper()
 	a.key("ctrl+n", "ctrl+l")
 	a.still()
-	a.say(question)
+	a.write(question)
 	a.key("Return")
+	a.still()
+}
+
+// The three questions that an empty chat offers, in the window's language.
+const (
+	report = iota
+	trip
+	flight
+)
+
+// try begins a chat with one of them.
+func (a *album) try(which int) {
+	a.t.Helper()
+	a.key("ctrl+n")
+	a.still()
+	a.tap(760, 330+76*which)
+}
+
+// chat opens one by its number in the side bar, which begins with the newest.
+func (a *album) chat(n int) {
+	a.t.Helper()
+	a.click(120, 149+33*n) // it may be shown already
 	a.still()
 }
 

@@ -52,6 +52,8 @@ type Shell struct {
 	places    map[string]place.Place
 	arguments map[string]string
 	current   string
+	front     time.Time      // when the window last came to the front
+	drafts    map[string]any // half-given answers, see place.Deps
 
 	keep    func(ctx context.Context, key, value string) error // stores a choice
 	unsaved map[string]string                                  // choices still to be stored
@@ -71,6 +73,7 @@ func newShell(fa fyne.App, w fyne.Window, errOut io.Writer) *Shell {
 	s := &Shell{
 		fyne: fa, window: w, errOut: errOut, places: map[string]place.Place{}, quitting: ending{begun: make(chan struct{})}, arguments: map[string]string{},
 		commands: &registry{}, known: map[string]bool{}, unsaved: map[string]string{}, left: make(chan struct{}), makers: makers(),
+		drafts: map[string]any{},
 	}
 	s.dispatcher = NewDispatcher(fyne.Do, s.broken)
 	s.runner = NewRunner(func(problem any) { // the stack is that of the goroutine that failed
@@ -203,8 +206,10 @@ func (s *Shell) store(ctx context.Context, choices map[string]string) error {
 func (s *Shell) deps() place.Deps {
 	return place.Deps{
 		App: s.app, Do: s.dispatcher.Do, Go: s.runner.Go, Layer: s.layer, Open: s.open, Showing: s.showing,
-		Shortcut: s.shortcut, SetTheme: s.setTheme, SetLanguage: s.setLanguage,
+		Shortcut: s.shortcut, Commands: s.everyCommand, SetTheme: s.setTheme, SetLanguage: s.setLanguage,
 		Window: func() fyne.Window { return s.window },
+		Front:  func() time.Time { return s.front },
+		Drafts: s.drafts,
 	}
 }
 

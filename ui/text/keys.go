@@ -5,13 +5,24 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
+
+	"steward/ui/theme"
 )
 
-// FocusGained is Fyne's.
-func (v *View) FocusGained() {}
+// FocusGained tells OnFocus, unless the pointer gave the focus: then the person knows where it is.
+func (v *View) FocusGained() {
+	if v.OnFocus != nil && !v.pointing {
+		v.OnFocus(true)
+	}
+}
 
 // FocusLost is Fyne's. What is chosen stays: it can still be copied from the menu.
-func (v *View) FocusLost() { v.shift = false }
+func (v *View) FocusLost() {
+	v.shift = false
+	if v.OnFocus != nil {
+		v.OnFocus(false)
+	}
+}
 
 // KeyDown follows the Shift key.
 func (v *View) KeyDown(ev *fyne.KeyEvent) {
@@ -68,6 +79,10 @@ func (v *View) TypedKey(ev *fyne.KeyEvent) {
 			v.OnLink(link)
 			return
 		}
+	case fyne.KeyF10, keyMenu:
+		if v.OnMenu != nil && v.OnMenu(fyne.CurrentApp().Driver().AbsolutePositionForObject(v.host).AddXY(theme.Step, v.lineOfCaret()), v.linkAtCaret()) {
+			return
+		}
 	default:
 		if v.shift && v.move(ev.Name, true) {
 			return
@@ -76,6 +91,18 @@ func (v *View) TypedKey(ev *fyne.KeyEvent) {
 	if v.OnKey != nil {
 		v.OnKey(ev)
 	}
+}
+
+// keyMenu is the key for menus, which the toolkit has no name for.
+const keyMenu fyne.KeyName = "Menu"
+
+// lineOfCaret is the height below the line that the caret is in.
+func (v *View) lineOfCaret() float32 {
+	if len(v.paras) == 0 || !v.chosen() {
+		return theme.TextSize * leading
+	}
+	p := v.paras[v.clamp(v.sel.caret).para]
+	return float32(p.y-v.top+p.lineTop(p.lineWith(v.clamp(v.sel.caret).offset))) + p.lineHeight
 }
 
 func (v *View) linkAtCaret() string {

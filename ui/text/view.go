@@ -24,6 +24,10 @@ var (
 	_ desktop.Keyable        = (*View)(nil)
 )
 
+// OnMenu shows a menu for a view in place of the view's own, at a position of the window. link is the address there, or
+// "". It reports whether it did.
+type OnMenu func(at fyne.Position, link string) bool
+
 // View shows blocks. What it shows can be chosen by pointer and keyboard, across all blocks, and copied.
 //
 // A text of any length may be given: beyond 600 lines it keeps objects only for the part that is seen. Its height
@@ -38,6 +42,8 @@ type View struct {
 	OnShortcut func(fyne.Shortcut)  // shortcuts that are not for text, while the view has the focus
 	OnKey      func(*fyne.KeyEvent) // keys likewise, Escape with nothing chosen among them
 	OnRune     func(rune)           // typing likewise: a chat hands it to its composer
+	OnFocus    func(focused bool)   // the keyboard came by Tab, or left again: show where it is
+	OnMenu     OnMenu               // nil: the view shows a menu of its own
 	Clipboard  func(string)         // nil: the app's clipboard
 	Whole      func() string        // the source of everything, copied when everything is chosen; nil: of the blocks
 	Now        func() time.Time     // nil: time.Now
@@ -50,6 +56,7 @@ type View struct {
 	pressed   time.Time
 	pressedAt fyne.Position
 	dragged   bool
+	pointing  bool        // the focus comes by the pointer
 	reveal    func(place) // a pane brings the caret into sight
 }
 
@@ -167,7 +174,9 @@ func (v *View) MouseDown(ev *desktop.MouseEvent) {
 	}
 	if c := fyne.CurrentApp().Driver().CanvasForObject(v.host); c != nil {
 		if f, ok := v.host.(fyne.Focusable); ok {
+			v.pointing = true
 			c.Focus(f)
+			v.pointing = false
 		}
 	}
 	now := v.now()
@@ -225,8 +234,12 @@ func (v *View) Tapped(ev *fyne.PointEvent) {
 
 // TappedSecondary shows the context menu.
 func (v *View) TappedSecondary(ev *fyne.PointEvent) {
+	link := v.linkAt(ev.Position)
+	if v.OnMenu != nil && v.OnMenu(ev.AbsolutePosition, link) {
+		return
+	}
 	c := fyne.CurrentApp().Driver().CanvasForObject(v.host)
-	menu := v.menu(v.linkAt(ev.Position))
+	menu := v.menu(link)
 	if c == nil || len(menu.Items) == 0 {
 		return
 	}

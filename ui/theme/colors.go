@@ -17,7 +17,8 @@ const (
 	Card        fyne.ThemeColorName = "steward.card"         // cards, inputs, menus
 	Text        fyne.ThemeColorName = "steward.text"         // what is read first
 	Dim         fyne.ThemeColorName = "steward.dim"          // sentences about things, captions, placeholders
-	Line        fyne.ThemeColorName = "steward.line"         // borders and rules; never text
+	Line        fyne.ThemeColorName = "steward.line"         // borders of cards, and rules; never text
+	Edge        fyne.ThemeColorName = "steward.edge"         // outlines of what can be used: inputs, buttons; never text
 	Accent      fyne.ThemeColorName = "steward.accent"       // what the person does
 	AccentTint  fyne.ThemeColorName = "steward.accent.tint"  // the chosen row, the person's own message
 	OnAccent    fyne.ThemeColorName = "steward.accent.on"    // text on a surface filled with Accent
@@ -64,7 +65,7 @@ func rgba(hex uint32, alpha uint8) color.NRGBA {
 // and on the tints (Dim reaches 4.1 there); the shades here are the same hues, darkened until they hold.
 var light = palette{
 	Ground: rgb(0xF7F7F4), Side: rgb(0xEEEEE9), Card: rgb(0xFFFFFF),
-	Text: rgb(0x1E2328), Dim: rgb(0x656C75), Line: rgb(0xDEDED7),
+	Text: rgb(0x1E2328), Dim: rgb(0x656C75), Line: rgb(0xDEDED7), Edge: rgb(0xD9D9D2),
 	Accent: rgb(0x0F766E), AccentTint: rgb(0xE3F1EF), OnAccent: rgb(0xFFFFFF),
 	Waiting: rgb(0xAD5009), WaitingTint: rgb(0xFDF3E2), OnWaiting: rgb(0xFFFFFF),
 	Refusal: rgb(0xB3261E), RefusalTint: rgb(0xFBE9E7), OnRefusal: rgb(0xFFFFFF),
@@ -84,7 +85,7 @@ var light = palette{
 
 var dark = palette{
 	Ground: rgb(0x17191C), Side: rgb(0x1D2024), Card: rgb(0x23272C),
-	Text: rgb(0xE4E7EA), Dim: rgb(0x98A1AA), Line: rgb(0x343A41),
+	Text: rgb(0xE4E7EA), Dim: rgb(0x98A1AA), Line: rgb(0x343A41), Edge: rgb(0x58616B), // Fyne draws thin strokes darker than they are
 	Accent: rgb(0x4FC3B5), AccentTint: rgb(0x1C3936), OnAccent: rgb(0x17191C),
 	Waiting: rgb(0xF0A94A), WaitingTint: rgb(0x3A2E1A), OnWaiting: rgb(0x17191C),
 	Refusal: rgb(0xF28B82), RefusalTint: rgb(0x40211F), OnRefusal: rgb(0x17191C),
@@ -118,7 +119,7 @@ var roles = map[fyne.ThemeColorName]fyne.ThemeColorName{
 	fynetheme.ColorNameInnerWindowBorder:         Line,
 	fynetheme.ColorNameInnerWindowBorderInactive: Side,
 	fynetheme.ColorNameInputBackground:           Card,
-	fynetheme.ColorNameInputBorder:               Line,
+	fynetheme.ColorNameInputBorder:               Edge,
 	fynetheme.ColorNameMenuBackground:            Card,
 	fynetheme.ColorNameOverlayBackground:         Card,
 	fynetheme.ColorNamePlaceHolder:               Dim,

@@ -62,8 +62,8 @@ type approval struct {
 	reason string
 }
 
-func newApproval(item consent.Item, twice bool) *approval {
-	a := &approval{item: item, twice: twice, opened: map[int]bool{}}
+func newApproval(item consent.Item) *approval {
+	a := &approval{item: item, twice: item.Twice, opened: map[int]bool{}}
 	if a.start = item.Call.Arguments(); a.mayEdit() {
 		a.start = editable(a.start)
 	}
@@ -93,8 +93,12 @@ func (a *approval) folded(i int) bool {
 // barrier is what keeps the call from being allowed, besides time and what is under way.
 func (a *approval) barrier() (barrier, error) {
 	if a.changed() {
-		if _, _, err := app.EditedArguments(a.item, a.edited); err != nil {
+		exact, _, err := app.EditedArguments(a.item, a.edited)
+		if err != nil {
 			return unfit, err
+		}
+		if len(a.item.Violations(exact)) > 0 {
+			return unfit, nil
 		}
 	}
 	if !a.whole {
@@ -113,6 +117,9 @@ func (a *approval) barrier() (barrier, error) {
 // allow is the answer that allows the call as it is shown now.
 func (a *approval) allow(scope string) (consent.Answer, error) {
 	out := consent.Answer{Action: consent.Allow, Scope: scope}
+	if a.twice {
+		out.Typed = strings.TrimSpace(a.typed)
+	}
 	if !a.changed() {
 		return out, nil
 	}

@@ -82,13 +82,13 @@ func (b *button) paint() {
 	b.ground.CornerRadius = theme.Radius - 2
 	switch b.look {
 	case plain:
-		stroke = theme.Color(theme.Line)
+		stroke = theme.Color(theme.Edge)
 	case strong:
 		fill, words = theme.Color(theme.Accent), theme.OnAccent
 	case refusing:
 		stroke, words = theme.Color(theme.Refusal), theme.Refusal
 	case segment:
-		stroke = theme.Color(theme.Line)
+		stroke = theme.Color(theme.Edge)
 		words = theme.Dim
 		if b.chosen {
 			fill, words = theme.Color(theme.AccentTint), theme.Text
@@ -102,7 +102,7 @@ func (b *button) paint() {
 	}
 	if b.off {
 		words, hint = theme.Dim, theme.Dim
-		stroke = theme.Color(theme.Line)
+		stroke = theme.Color(theme.Edge)
 		if b.look == strong {
 			fill = theme.Color(theme.Side)
 		}

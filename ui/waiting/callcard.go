@@ -13,6 +13,7 @@ import (
 	"steward/app/consent"
 	"steward/ui/code"
 	"steward/ui/form"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -22,6 +23,8 @@ const (
 	paneFrom   = 20_000 // bytes from which a text gets a frame of its own to scroll in
 	paneHeight = 260
 	maxPairs   = 60 // arguments that get widgets of their own; more stand in one frame
+
+	maxViolations = 10 // that are shown
 )
 
 // callBody is a tool call that wants a yes.
@@ -30,7 +33,8 @@ type callBody struct {
 	a *approval
 
 	views               []*button
-	count               *text.Label
+	count               *text.Label // how many arguments there are, and whether they fit the schema
+	problems            *text.View  // how they do not
 	fields, json, edit  *column
 	copies              map[int][]span // what came from other servers, by row
 	from                *column        // says so
@@ -47,11 +51,10 @@ type callBody struct {
 
 func newCallBody(c *Card) *callBody {
 	b := &callBody{c: c}
-	call := c.item.Call
 	if kept, ok := c.d.Drafts[c.item.ID].(*approval); ok {
 		b.a = kept
 	} else {
-		b.a = newApproval(c.item, c.d.App.ToolTwice(call.Server(), call.Tool()))
+		b.a = newApproval(c.item)
 		if c.d.Drafts != nil {
 			c.d.Drafts[c.item.ID] = b.a
 		}
@@ -110,18 +113,19 @@ func (b *callBody) title() []text.Run {
 func (b *callBody) buildViews() {
 	c := b.c
 	for i, caption := range []string{lang.X("approval.fields", "Fields"), lang.X("approval.json", "JSON"), lang.X("approval.edit", "Edit")} {
-		b.views = append(b.views, newButton(c, segment, caption, "", func() { b.look(aspect(i)); c.changed() }))
+		b.views = append(b.views, newButton(c, segment, caption, "", func() { b.look(aspect(i)); c.changed(); b.focusEdit() }))
 	}
 	b.count = text.NewLabel("", text.Run{}, text.Whole)
 	b.count.SetTextSize(theme.CaptionSize)
-	n := len(c.item.Presentation.Rows)
-	b.count.SetText(lang.X("approval.arguments", "Arguments: {{.count}}", map[string]any{"count": n}), text.Run{Color: theme.Dim})
+	b.problems = c.view()
+	b.problems.Hide()
 	b.from = newBox(theme.WaitingTint)
 	b.from.Hide()
 	b.fields = newBox(theme.CodeGround)
 	b.json = newBox(theme.CodeGround)
 	b.entry = c.entry(form.NewMultiLine(6))
 	b.entry.EnterBreaks = true
+	b.entry.TextStyle.Monospace = true
 	if b.a.mayEdit() {
 		b.entry.SetText(b.a.edited)
 	}
@@ -144,6 +148,7 @@ func (b *callBody) buildAnswers() {
 			b.scopes.Hide()
 		} else {
 			b.scopes.Show()
+			defer c.d.focus(b.least()) // the keyboard goes on where the eyes do
 		}
 		c.changed()
 	})
@@ -155,6 +160,9 @@ func (b *callBody) buildAnswers() {
 	always := newColumn(theme.Step, b.leading(b.all), c.caption(lang.X("approval.means_always", "Runs this call now. From now on {{.tool}} on {{.server}} runs in every chat without asking, with any arguments, until its definition changes or you take it back in the settings.", names), theme.Dim))
 	if c.item.Conversation == "" {
 		chat.Hide()
+	}
+	if b.a.twice {
+		b.more.Hide()
 	}
 	b.scopes = newBox(theme.WaitingTint, chat, always)
 	b.scopes.Hide()
@@ -169,6 +177,14 @@ func (b *callBody) buildAnswers() {
 	b.why.Hide()
 }
 
+// least is the answer of the narrowest scope that lets more happen than this call.
+func (b *callBody) least() *button {
+	if b.c.item.Conversation == "" {
+		return b.all
+	}
+	return b.in
+}
+
 // leading keeps a button at its own width.
 func (b *callBody) leading(o fyne.CanvasObject) fyne.CanvasObject {
 	return newFlow(0, []fyne.CanvasObject{o}, nil)
@@ -178,17 +194,12 @@ func (b *callBody) leading(o fyne.CanvasObject) fyne.CanvasObject {
 func (b *callBody) rows() []fyne.CanvasObject {
 	c, p := b.c, b.c.item.Presentation
 	var out []fyne.CanvasObject
-	if p.Description != "" {
-		out = append(out, c.quote(p.Description))
-	}
-	if len(p.Claims) > 0 {
-		out = append(out, c.claims(p.Claims))
-	}
+	out = append(out, c.about(p)...)
 	var views []fyne.CanvasObject
 	for _, v := range b.views {
 		views = append(views, v)
 	}
-	out = append(out, newFlow(2*theme.Step, []fyne.CanvasObject{newFlowOf(views), b.count}, nil), b.fields, b.json, b.edit, b.from)
+	out = append(out, newFlow(2*theme.Step, []fyne.CanvasObject{newJoined(0, views...), b.count}, nil), b.fields, b.json, b.edit, b.problems, b.from)
 	if w := c.warnings(p.Warnings); w != nil {
 		out = append(out, w)
 	}
@@ -242,6 +253,13 @@ func (b *callBody) look(as aspect) {
 	case asEdit:
 		b.showEdit()
 		b.edit.Show()
+	}
+}
+
+// focusEdit puts the keyboard into the input, where that is what was chosen.
+func (b *callBody) focusEdit() {
+	if b.a.aspect == asEdit {
+		b.c.d.focus(b.entry)
 	}
 }
 
@@ -337,13 +355,56 @@ func said(err error) string {
 	var m *app.Message
 	if errors.As(err, &m) {
 		if detail, ok := m.Args["detail"]; ok {
-			return clean.Clean(detail)
+			return clean.Clean(sentence.Worded(detail))
 		}
 	}
-	return clean.Clean(err.Error())
+	return clean.Clean(sentence.Worded(err.Error()))
+}
+
+// showFit says whether the arguments, as they would be sent now, fit the tool's schema.
+func (b *callBody) showFit() {
+	p := b.c.item.Presentation
+	words := lang.X("approval.arguments", "Arguments: {{.count}}", map[string]any{"count": len(p.Rows)})
+	var found []consent.Violation
+	fits := p.Fits
+	if b.a.changed() {
+		exact, _, err := app.EditedArguments(b.c.item, b.a.edited)
+		fits = err == nil
+		if fits {
+			found = b.c.item.Violations(exact)
+			fits = len(found) == 0
+		}
+	}
+	runs := []text.Run{{Text: words + " · ", Color: theme.Dim}, {Text: lang.X("approval.schema_fits", "schema ✓"), Color: theme.Dim}}
+	if !fits {
+		runs[1] = text.Run{Text: lang.X("approval.schema_broken", "schema ✕"), Color: theme.Refusal}
+	}
+	b.count.SetRuns(runs...)
+	lines := make([]text.Run, 0, len(found))
+	for i, v := range found[:min(len(found), maxViolations)] {
+		where := v.Path
+		if where == "" {
+			where = lang.X("approval.the_arguments", "the arguments")
+		}
+		end := "\n"
+		if i == min(len(found), maxViolations)-1 {
+			end = ""
+		}
+		lines = append(lines, text.Run{Text: "✕ " + clean.Line(where, 200) + ": " + clean.Line(sentence.Worded(v.Message), 400) + end, Color: theme.Refusal})
+	}
+	b.problems.SetRuns(lines...)
+	if shows := len(lines) > 0; shows != b.problems.Visible() {
+		if shows {
+			b.problems.Show()
+		} else {
+			b.problems.Hide()
+		}
+		b.c.resized()
+	}
 }
 
 func (b *callBody) update(now bool) {
+	b.showFit()
 	why, _ := b.a.barrier()
 	off := why != free || !now
 	for _, o := range []*button{b.once, b.in, b.all} {

@@ -14,6 +14,7 @@ import (
 	"steward/app/clean"
 	"steward/app/consent"
 	"steward/app/event"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -224,7 +225,7 @@ func (c *Card) answer(a consent.Answer) {
 		if _, waits := c.d.App.Waiting().Get(c.item.ID); !waits {
 			c.end.over = true
 			if c.end.why == "" {
-				c.end.reason = clean.Line(err.Error(), 300)
+				c.end.reason = clean.Line(sentence.Worded(err.Error()), 300)
 			}
 		}
 		c.complain(err)
@@ -236,7 +237,7 @@ func (c *Card) complain(err error) {
 	if err == nil {
 		c.complaint.Hide()
 	} else {
-		c.complaintIs.SetText(clean.Clean(err.Error()), text.Run{Color: theme.Refusal})
+		c.complaintIs.SetText(said(err), text.Run{Color: theme.Refusal})
 		c.complaint.Show()
 	}
 	c.changed()

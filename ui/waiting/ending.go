@@ -7,6 +7,7 @@ import (
 	"steward/app/clean"
 	"steward/app/consent"
 	"steward/app/event"
+	"steward/ui/sentence"
 	"steward/ui/theme"
 )
 
@@ -29,13 +30,16 @@ func (e *ending) learn(item consent.Item, ev event.Event) bool {
 			return false
 		}
 		e.over, e.why = true, ev.Why
+		if ev.Reason != "" {
+			e.reason = clean.Line(sentence.Worded(ev.Reason), 300)
+		}
 	case event.Decision:
 		if ev.Call != item.ID || item.Kind != consent.KindCall {
 			return false
 		}
 		e.over, e.decision = true, ev.Decision
 		if ev.By != "person" {
-			e.reason = clean.Line(ev.Reason, 300)
+			e.reason = clean.Line(sentence.Worded(ev.Reason), 300)
 		}
 	case event.ConversationChanged:
 		if item.Conversation == "" || ev.Conversation != item.Conversation || ev.What != "deleted" {

@@ -72,6 +72,7 @@ func (b *formBody) buildForm() {
 	b.form.OnChange = func() { b.keep(); c.update() }
 	b.form.OnResize = c.resized
 	b.form.OnShortcut = c.taken
+	b.form.OnEscape = func() bool { c.Enter(); return true }
 }
 
 // draft is what was typed into this question before, on this card or another.

@@ -2,13 +2,13 @@ package waiting
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"testing"
 
 	"steward/app"
 	"steward/app/consent"
 	"steward/ui/language"
+	"steward/ui/sentence"
 )
 
 // The sentences that the core really writes are known in both languages.
@@ -36,7 +36,7 @@ func TestTheCoresSentencesAreWorded(t *testing.T) {
 		t.Errorf("only %d sentences: %q", len(all), all)
 	}
 	for _, s := range all {
-		if got := worded(s); got != s {
+		if got := sentence.Worded(s); got != s {
 			t.Errorf("%q reads %q in English", s, got)
 		}
 	}
@@ -44,31 +44,13 @@ func TestTheCoresSentencesAreWorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range all {
-		if got := worded(s); got == s || !strings.ContainsFunc(got, func(r rune) bool { return r >= 0x4e00 && r < 0xa000 }) {
+		if got := sentence.Worded(s); got == s || !strings.ContainsFunc(got, func(r rune) bool { return r >= 0x4e00 && r < 0xa000 }) {
 			t.Errorf("%q is not known: %q", s, got)
 		}
 	}
 	stop()
 	for range tools {
 		_ = r.ended() // stopped: not what is looked at here
-	}
-}
-
-func TestFillingsAreFound(t *testing.T) {
-	for _, c := range []struct {
-		pattern, sentence string
-		want              []string
-		ok                bool
-	}{
-		{"a", "a", nil, true},
-		{"a", "b", nil, false},
-		{"“*” is long: * characters.", "“x” is long: 3 characters.” is long: 7 characters.", []string{"x” is long: 3 characters.", "7"}, true},
-		{"“*” is long: * characters.", "“x” is short.", nil, false},
-		{"of *.", "of a.b.", []string{"a.b"}, true},
-	} {
-		if got, ok := fill(c.pattern, c.sentence); ok != c.ok || !slices.Equal(got, c.want) {
-			t.Errorf("%q in %q: %q, %v", c.pattern, c.sentence, got, ok)
-		}
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 	maxCompared = 64 << 10  // bytes of each argument that are
 )
 
-// source is an output of another server in the chat.
+// source is a text in the chat that came from elsewhere: a server, or an attachment by its name.
 type source struct{ server, text string }
 
 // span is a part of a text, in bytes, that came from a server.
@@ -119,10 +119,20 @@ func blank(s string) bool {
 	return 2*letters < utf8.RuneCountInString(s)
 }
 
-// outputs are what other servers have given in a chat.
+// outputs are what came into a chat from elsewhere than the server that a call is for: other servers' results, and what
+// the person attached.
 func outputs(item consent.Item, messages []app.ChatMessage) []source {
 	var out []source
 	for _, m := range messages {
+		for _, a := range m.Attachments {
+			from := a.Name
+			if a.Server != "" {
+				from = a.Server
+			}
+			if a.Server != item.Server && a.Text != "" && from != "" {
+				out = append(out, source{from, a.Text})
+			}
+		}
 		for _, c := range m.Calls {
 			if c.Server != item.Server && c.Server != "" && c.Text != "" {
 				out = append(out, source{c.Server, c.Text})

@@ -2,12 +2,16 @@ package waiting
 
 import (
 	"errors"
+	"strings"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/widget"
 
+	"steward/app/consent"
 	"steward/ui/form"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -33,7 +37,7 @@ func (c *Card) quote(s string) fyne.CanvasObject {
 		return c.pane(s)
 	}
 	v := c.view()
-	v.SetText("“"+s+"”", text.Run{Color: theme.Dim})
+	v.SetBlocks([]*text.Block{{Runs: []text.Run{{Text: "“" + s + "”", Color: theme.Dim}}, Size: theme.CaptionSize}})
 	return v
 }
 
@@ -76,13 +80,72 @@ func (c *Card) paneOf(s string) *text.Pane {
 	return p
 }
 
-// claims are what a server says of itself, each worded as a claim.
-func (c *Card) claims(claims []string) fyne.CanvasObject {
-	out := newColumn(theme.Step/2, c.caption(lang.X("approval.server_says", "server says:"), theme.Dim))
-	for _, s := range claims {
-		out.objects = append(out.objects, c.caption("• "+worded(s), theme.Dim))
+// shortText is how wide a description may be to share its line with the claims.
+const shortText = 380
+
+// about is what a server says of its tool: the description as a quotation, and its claims, each in a frame and all of
+// them worded as the server's.
+func (c *Card) about(p consent.Presentation) []fyne.CanvasObject {
+	var pills []fyne.CanvasObject
+	if len(p.Claims) > 0 {
+		pills = append(pills, c.whole(lang.X("approval.server_says", "server says:")))
 	}
-	return out
+	var long []fyne.CanvasObject
+	for _, s := range p.Claims {
+		if words := claimed(s); utf8.RuneCountInString(words) <= longPill {
+			pills = append(pills, newPill(words))
+		} else {
+			long = append(long, c.caption(words, theme.Dim))
+		}
+	}
+	return append(c.described(p.Description, pills), long...)
+}
+
+// longPill is how many characters a claim may have to stand in a frame.
+const longPill = 60
+
+// described is a tool's description as a quotation, with the claims beside it where there is room.
+func (c *Card) described(description string, pills []fyne.CanvasObject) []fyne.CanvasObject {
+	if description == "" {
+		if len(pills) == 0 {
+			return nil
+		}
+		return []fyne.CanvasObject{newFlow(1.5*theme.Step, pills, nil)}
+	}
+	quote := c.quote(description)
+	if len(pills) == 0 {
+		return []fyne.CanvasObject{quote}
+	}
+	if len(description) < shortText/2 && !strings.Contains(description, "\n") {
+		if width := c.whole("“"+description+"”").MinSize().Width + theme.Step; width < shortText {
+			return []fyne.CanvasObject{newFlow(1.5*theme.Step, append([]fyne.CanvasObject{newSized(width, quote)}, pills...), nil)}
+		}
+	}
+	return []fyne.CanvasObject{quote, newFlow(1.5*theme.Step, pills, nil)}
+}
+
+// claimed is a claim of the server in two words.
+func claimed(claim string) string {
+	switch claim {
+	case "The server claims that it changes nothing; nobody has checked that.":
+		return lang.X("approval.claim_reads", "changes nothing")
+	case "The server claims that it changes something; nobody has checked that.":
+		return lang.X("approval.claim_changes", "changes things")
+	case "The server claims that it may delete or overwrite; nobody has checked that.":
+		return lang.X("approval.claim_destroys", "may delete or overwrite")
+	case "The server claims that it only adds and never deletes or overwrites; nobody has checked that.":
+		return lang.X("approval.claim_adds", "only adds")
+	case "The server claims that it has no further effect when repeated; nobody has checked that.":
+		return lang.X("approval.claim_repeats", "may be repeated")
+	case "The server claims that it reaches systems outside of it, such as the internet; nobody has checked that.":
+		return lang.X("approval.claim_open", "open world")
+	case "The server claims that it reaches nothing outside of it; nobody has checked that.":
+		return lang.X("approval.claim_closed", "closed world")
+	}
+	if rest, ok := strings.CutPrefix(claim, "The server calls it “"); ok {
+		return lang.X("approval.claim_title", "called “{{.title}}”", map[string]any{"title": strings.TrimSuffix(rest, "”.")})
+	}
+	return sentence.Worded(claim)
 }
 
 // warnings are in amber, with a mark.
@@ -92,7 +155,7 @@ func (c *Card) warnings(list []string) fyne.CanvasObject {
 	}
 	var rows []fyne.CanvasObject
 	for _, s := range list {
-		s = worded(s)
+		s = sentence.Worded(s)
 		v := c.view()
 		v.SetRuns(append([]text.Run{{Text: "◆ ", Color: theme.Waiting}}, marked(s, text.Run{Color: theme.Waiting})...)...)
 		rows = append(rows, v)
@@ -116,11 +179,11 @@ func (c *Card) entry(e *form.Entry) *form.Entry {
 	return e
 }
 
-// newFlowOf stands objects close to each other.
-func newFlowOf(objects []fyne.CanvasObject) *joined {
+// newJoined stands objects beside each other that no line end parts.
+func newJoined(gap float32, objects ...fyne.CanvasObject) *joined {
 	j := &joined{}
 	j.left = objects
-	j.gap = 0
+	j.gap = gap
 	j.ExtendBaseWidget(j)
 	return j
 }
@@ -139,9 +202,10 @@ func (r *joinedRenderer) MinSize() fyne.Size {
 	var s fyne.Size
 	for _, o := range r.f.left {
 		m := o.MinSize()
-		s.Width += m.Width
+		s.Width += m.Width + r.f.gap
 		s.Height = max(s.Height, m.Height)
 	}
+	s.Width = max(0, s.Width-r.f.gap)
 	return s
 }
 

@@ -5,53 +5,77 @@ import (
 	"errors"
 	"strings"
 
+	"fyne.io/fyne/v2/lang"
+
 	"steward/app"
 	"steward/app/clean"
 	"steward/app/consent"
 	"steward/ui/form"
+	"steward/ui/sentence"
 )
 
 // Kinds of consent.Field that need more than their name.
 const (
-	kindList    = "list"    // free items; typed with commas between
+	kindList    = "list"    // free entries
 	kindChoices = "choices" // any of the options
 	kindChoice  = "choice"
+
+	longText = 300 // characters from which a text gets several lines
 )
 
 // questions are the fields of a server's form, in the server's order.
 func questions(item consent.Item) ([]form.Field, error) {
-	described, err := app.NewForm(item)
-	if err != nil {
+	if _, err := app.NewForm(item); err != nil {
 		return nil, err
 	}
 	defaults := item.Defaults()
-	shown := described.Fields()
 	var out []form.Field
-	for i, p := range item.Presentation.Fields {
+	for _, p := range item.Presentation.Fields {
 		f := form.Field{
-			Name: p.Name, Title: p.Title, Description: p.Description, Required: p.Required, LooksSecret: p.Secret,
-			Default: defaults[p.Name],
+			Name: p.Name, Title: p.Title, Description: p.Description, Required: p.Required, Nullable: p.Nullable, LooksSecret: p.Secret,
+			Default: defaults[p.Name], Min: p.Minimum, Max: p.Maximum, MinItems: p.MinItems, MaxItems: p.MaxItems,
 		}
-		f.Kind = kindOf(p, shown[i].Kind)
+		f.Kind = kindOf(p, f.Default)
 		switch p.Kind {
 		case kindChoice, kindChoices:
 			for k := range p.Options {
 				f.Choices = append(f.Choices, option(item, p, k))
 			}
 		case kindList:
-			if f.Default != nil { // shown as it is typed: a JSON list is understood as well
-				f.Default = quoted(string(f.Default))
+			f.Entry = form.String
+			if p.Item == "number" || p.Item == "integer" {
+				f.Entry = form.Kind(p.Item)
+			}
+		case "text":
+			if f.Kind != form.Date && f.Kind != form.DateTime {
+				f.MinLength, f.MaxLength = p.MinLength, p.MaxLength
 			}
 		}
-		if p.Kind != kindChoice && f.Kind != form.Boolean && f.Kind != form.Date && f.Kind != form.DateTime {
-			f.Check = check(item, p.Name)
+		switch f.Kind {
+		case form.String:
+			f.Placeholder = shape(p.Format)
+		case form.Choice, form.Boolean, form.Date, form.DateTime:
+			out = append(out, f)
+			continue
 		}
+		f.Check = check(item, p.Name)
 		out = append(out, f)
 	}
 	return out, nil
 }
 
-func kindOf(p consent.Field, described string) form.Kind {
+// shape is an example of a format.
+func shape(format string) string {
+	switch format {
+	case "email":
+		return lang.X("form.email_shape", "name@example.com")
+	case "uri":
+		return lang.X("form.uri_shape", "https://example.com/")
+	}
+	return ""
+}
+
+func kindOf(p consent.Field, suggested json.RawMessage) form.Kind {
 	switch p.Kind {
 	case "integer":
 		return form.Integer
@@ -63,14 +87,20 @@ func kindOf(p consent.Field, described string) form.Kind {
 		return form.Choice
 	case kindChoices:
 		return form.Choices
+	case kindList:
+		return form.List
 	}
 	switch {
 	case p.Secret:
 		return form.Secret
-	case described == "date":
+	case p.Format == "date":
 		return form.Date
-	case described == "date-time":
+	case p.Format == "date-time":
 		return form.DateTime
+	case p.Format == "email", p.Format == "uri":
+		return form.String
+	case p.MaxLength >= longText, strings.Contains(string(suggested), `\n`):
+		return form.Text
 	}
 	return form.String
 }
@@ -79,7 +109,7 @@ func kindOf(p consent.Field, described string) form.Kind {
 func check(item consent.Item, name string) func(string) error {
 	return func(text string) error {
 		if _, err := item.Parse(name, text); err != nil {
-			return errors.New(clean.Line(err.Error(), 300))
+			return errors.New(clean.Line(sentence.Worded(err.Error()), 300))
 		}
 		return nil
 	}
@@ -125,16 +155,6 @@ func content(item consent.Item, values map[string]json.RawMessage) (json.RawMess
 		v, ok := values[p.Name]
 		if !ok {
 			continue
-		}
-		if p.Kind == kindList {
-			var typed string
-			if err := json.Unmarshal(v, &typed); err != nil {
-				return nil, err
-			}
-			var err error
-			if v, err = item.Parse(p.Name, typed); err != nil {
-				return nil, err
-			}
 		}
 		out[p.Name] = v
 	}

@@ -3,13 +3,16 @@ package waiting
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
+	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"steward/app"
 	"steward/app/consent"
+	"steward/ui/language"
 )
 
 const booking = `{"message":"Whose trip?","requestedSchema":{"type":"object","properties":{` +
@@ -136,5 +139,123 @@ func TestAnAddressIsShownWhole(t *testing.T) {
 	r.over(c)
 	if err := r.ended(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+const everyKind = `{"message":"All of them","requestedSchema":{"type":"object","required":["name","mail","age","maybe","tags"],"properties":{` +
+	`"name":{"type":"string","title":"Name","minLength":2,"maxLength":5},` +
+	`"code":{"type":"string","pattern":"^[A-Z]{3}$"},` +
+	`"mail":{"type":"string","format":"email"},` +
+	`"site":{"type":"string","format":"uri"},` +
+	`"day":{"type":"string","format":"date"},` +
+	`"at":{"type":"string","format":"date-time"},` +
+	`"story":{"type":"string","maxLength":2000},` +
+	`"ratio":{"type":"number","minimum":0.5,"maximum":2},` +
+	`"age":{"type":"integer","minimum":18},` +
+	`"yes":{"type":"boolean","default":false},` +
+	`"plain":{"type":"string","enum":["a","b"]},` +
+	`"titled":{"type":"string","oneOf":[{"const":"s","title":"Small"},{"const":"l","title":"Large"}]},` +
+	`"many":{"type":"array","minItems":1,"maxItems":2,"items":{"anyOf":[{"const":"x","title":"Ex"},{"const":"y","title":"Why"},{"const":"z","title":"Zed"}]}},` +
+	`"tags":{"type":"array","minItems":1,"items":{"type":"string"}},` +
+	`"sizes":{"type":"array","items":{"type":"number"}},` +
+	`"maybe":{"type":["integer","null"]}}}}`
+
+// Every kind of field that the protocol has is asked for, checked while it is filled in, and sent as it should be.
+func TestEveryKindOfField(t *testing.T) {
+	for _, tongue := range []string{"en", "zh-Hans"} {
+		t.Run(tongue, func(t *testing.T) { everyKindIn(t, tongue) })
+	}
+	if err := language.Load("en"); err != nil {
+		t.Error(err)
+	}
+}
+
+func everyKindIn(t *testing.T, tongue string) {
+	if err := language.Load(tongue); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, app.Options{Policy: onlyForms}, "--step", "tool:all=@ask elicitation/create "+everyKind, "--step", "tool:all=@text ${answer}")
+	r.call(context.Background(), "all", "{}")
+	item := r.item(consent.KindElicitation)
+	c := r.seen(item)
+	b := c.body.(*formBody)
+	missing := map[string]bool{}
+	for _, p := range b.form.Problems() {
+		missing[p.Name] = true
+	}
+	for _, name := range []string{"name", "mail", "age", "tags"} {
+		if !missing[name] {
+			t.Errorf("%s may be missing", name)
+		}
+	}
+	if missing["maybe"] || missing["many"] {
+		t.Error("what may be left out has to be filled in")
+	}
+	good := map[string]string{"name": `"Ada"`, "code": `"ABC"`, "mail": `"a@example.com"`, "site": `"https://example.com/x"`, "day": `"2025-03-17"`, "at": `"2025-03-17T09:30:00Z"`,
+		"story": `"two\nlines"`, "ratio": "1.5", "age": "20", "plain": `"b"`, "titled": `"l"`, "many": `["x","z"]`, "tags": `["one","two"]`, "sizes": "[1,2.5]"}
+	set := func(name, value string) {
+		t.Helper()
+		if refused := b.form.Set(map[string]json.RawMessage{name: json.RawMessage(value)}); refused != nil {
+			t.Errorf("%s = %s is refused by its control", name, value)
+		}
+	}
+	for name, value := range good {
+		set(name, value)
+	}
+	c.update()
+	if b.accept.off {
+		t.Errorf("cannot be sent: %v", b.form.Problems())
+	}
+	for name, bad := range map[string]string{"name": `"A"`, "code": `"abc"`, "mail": `"nobody"`, "site": `"example"`, "day": `"2025-02-31"`, "at": `"yesterday"`, "ratio": "9", "age": "17", "many": `["x","y","z"]`} {
+		set(name, bad)
+		c.update()
+		p := b.form.Problems()
+		if len(p) != 1 || p[0].Name != name || !b.accept.off {
+			t.Errorf("%s = %s: %v", name, bad, p)
+		} else if chinese := strings.ContainsFunc(p[0].Text, func(r rune) bool { return r >= 0x4e00 && r < 0xa000 }); chinese != (tongue == "zh-Hans") {
+			t.Errorf("%s = %s says %q", name, bad, p[0].Text)
+		}
+		set(name, good[name])
+	}
+	c.update()
+	b.submit()
+	r.over(c)
+	if err := r.ended(); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"name":"Ada","code":"ABC","mail":"a@example.com","site":"https://example.com/x","day":"2025-03-17","at":"2025-03-17T09:30:00Z","story":"two\nlines","ratio":1.5,"age":20,"yes":false,"plain":"b","titled":"l","many":["x","z"],"tags":["one","two"],"sizes":[1,2.5],"maybe":null}`
+	if got := r.result(item.Record); string(got.Content) != want {
+		t.Errorf("sent %s", got.Content)
+	}
+}
+
+// Escape in a field leads to Cancel, and only there cancels; a note of a declined form stands in the record alone.
+func TestEscapeInAFormAndANote(t *testing.T) {
+	r := newRig(t, app.Options{Policy: onlyForms}, "--step", "tool:book=@ask elicitation/create "+booking, "--step", "tool:book=@text ${answer}")
+	r.call(context.Background(), "book", "{}")
+	item := r.item(consent.KindElicitation)
+	c := r.seen(item)
+	b := c.body.(*formBody)
+	if !b.form.FocusField("zeta") {
+		t.Fatal("the first field takes no keyboard")
+	}
+	r.press(fyne.KeyEscape)
+	if c.busy || r.window.Canvas().Focused() != fyne.Focusable(b.cancel) {
+		t.Fatalf("Escape in a field leads to %T", r.window.Canvas().Focused())
+	}
+	test.Tap(b.note.open)
+	b.note.entry.SetText("I do not know this server.")
+	b.note.entry.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	r.over(c)
+	if err := r.ended(); err != nil {
+		t.Fatal(err)
+	}
+	shown, err := r.app.Journal().Show(context.Background(), item.Record)
+	if err != nil || !strings.Contains(shown.Reason, "I do not know") {
+		t.Errorf("the record's reason is %q, %v", shown.Reason, err)
+	}
+	wire, err := os.ReadFile(r.record)
+	if err != nil || strings.Contains(string(wire), "I do not know") {
+		t.Errorf("the note was sent: %s, %v", wire, err)
 	}
 }

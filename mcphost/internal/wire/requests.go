@@ -22,7 +22,7 @@ type requests struct {
 	most   int // bytes of the params of all open requests, unless there is only one
 	handle func(context.Context, ServerRequest) (json.RawMessage, error)
 	ctx    context.Context
-	stop   context.CancelFunc
+	stop   context.CancelCauseFunc
 	out    chan []byte
 
 	mu        sync.Mutex
@@ -33,15 +33,21 @@ type requests struct {
 	work      sync.WaitGroup
 }
 
+// Causes with which the context of a server's request ends.
+var (
+	ErrWithdrawn = errors.New("the server took its request back")
+	ErrOver      = errors.New("the session with the server has ended")
+)
+
 // request is one open request of the server's.
 type request struct {
-	cancel    context.CancelFunc
+	cancel    context.CancelCauseFunc
 	withdrawn bool // by the server, which wants no answer any more
 }
 
 func newRequests(most int, handle func(context.Context, ServerRequest) (json.RawMessage, error)) *requests {
 	r := &requests{most: most, handle: handle, out: make(chan []byte, answersQueued), running: map[string]*request{}}
-	r.ctx, r.stop = context.WithCancel(context.Background())
+	r.ctx, r.stop = context.WithCancelCause(context.Background())
 	return r
 }
 
@@ -115,12 +121,12 @@ func (r *requests) serve(q ServerRequest) {
 		r.queue(errorFrame(string(q.ID), &Error{Code: CodeInternal, Message: fmt.Sprintf("the open requests are larger than %d MiB together", r.most>>20)}))
 		return
 	}
-	ctx, cancel := context.WithCancel(r.ctx)
+	ctx, cancel := context.WithCancelCause(r.ctx)
 	open := &request{cancel: cancel}
 	r.running[key] = open
 	r.held += len(q.Params)
 	r.work.Go(func() {
-		defer cancel()
+		defer cancel(nil)
 		result, err := r.call(ctx, q)
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -160,7 +166,7 @@ func (r *requests) cancel(key string) {
 	defer r.mu.Unlock()
 	if open := r.running[key]; open != nil {
 		open.withdrawn = true
-		open.cancel()
+		open.cancel(ErrWithdrawn)
 	}
 }
 
@@ -170,7 +176,7 @@ func (r *requests) settle(d time.Duration) {
 	r.mu.Lock()
 	r.closed = true
 	for _, open := range r.running {
-		open.cancel()
+		open.cancel(ErrOver)
 	}
 	r.mu.Unlock()
 	for end := time.Now().Add(d); r.busy() && time.Now().Before(end); {
@@ -189,7 +195,7 @@ func (r *requests) close(d time.Duration) {
 	r.mu.Lock()
 	r.closed = true
 	r.mu.Unlock()
-	r.stop()
+	r.stop(ErrOver)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -16,6 +16,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/software"
 	"fyne.io/fyne/v2/test"
 	"go.uber.org/goleak"
 
@@ -87,6 +88,7 @@ type Bench struct {
 // servers that need no review.
 func New(t testing.TB, o Options) *Bench {
 	t.Helper()
+	t.Setenv("LC_ALL", "en_US.UTF-8") // what the machine speaks is no part of a test
 	fa := test.NewTempApp(t)
 	if o.Variant == "" {
 		o.Variant = theme.AlwaysLight
@@ -107,7 +109,7 @@ func New(t testing.TB, o Options) *Bench {
 	b := &Bench{T: t, App: Open(t, o)}
 	b.Window = test.NewTempWindow(t, container.NewStack())
 	b.Window.SetPadded(false)
-	if c, ok := b.Window.Canvas().(test.WindowlessCanvas); ok && o.Scale > 0 {
+	if c, ok := b.Window.Canvas().(software.WindowlessCanvas); ok && o.Scale > 0 {
 		c.SetScale(o.Scale)
 	}
 	b.Window.Resize(o.Size)

@@ -1,0 +1,161 @@
+package chat
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"fyne.io/fyne/v2"
+
+	"steward/ui/place"
+)
+
+func TestOwnPromptsAreFilledIn(t *testing.T) {
+	t.Parallel()
+	o := ownPrompt{"n", "Translate {{ message }} into {{language}}, {{language}}; {{}} {{a\nb}}"}
+	if got := o.places(); !slices.Equal(got, []string{"message", "language"}) {
+		t.Errorf("the places are %q", got)
+	}
+	got := o.fill(map[string]string{"message": "{{language}}", "language": "法语"})
+	if got != "Translate {{language}} into 法语, 法语; {{}} {{a\nb}}" {
+		t.Errorf("filled in it is %q", got)
+	}
+	var b book
+	for _, c := range []struct {
+		before string
+		o      ownPrompt
+		ok     bool
+	}{
+		{"", ownPrompt{"a", "x"}, true}, {"", ownPrompt{" a ", "y"}, false}, {"", ownPrompt{"", "y"}, false}, {"", ownPrompt{"b", " "}, false},
+		{"", ownPrompt{"b", strings.Repeat("x", maxPrompt)}, false}, {"a", ownPrompt{"c", "z"}, true}, {"", ownPrompt{"a", "again"}, true}, {"c", ownPrompt{"a", "z"}, false},
+	} {
+		b.pin(pinned{Name: "a"}, true)
+		if err := b.put(c.before, c.o); (err == nil) != c.ok {
+			t.Errorf("%+v in place of %q: %v", c.o, c.before, err)
+		}
+	}
+	if !b.isPinned(pinned{Name: "c"}) || b.own(pinned{Name: "c"}).Text != "z" {
+		t.Errorf("a prompt with another name is %+v", b)
+	}
+}
+
+// A prompt of one's own is written, pinned, suggested after "/", asked for what is missing, and put where it is seen.
+func TestOwnPrompts(t *testing.T) {
+	b := newBench(t, "light", "en")
+	b.ready()
+	b.promptSettings()
+	b.settle()
+	b.picture("own-prompts")
+	b.layer.Close()
+	failed := error(nil)
+	b.changeBook(func(k *book) error {
+		k.pin(pinned{Name: "greet"}, true)
+		k.pin(pinned{"demo", "weekly-report"}, true)
+		return k.put("", ownPrompt{"greet", "Say hello to {{who}}: {{message}}"})
+	}, func(err error) { failed = err })
+	b.settle()
+	if failed != nil || len(b.pins.objects) != 2 || !b.pins.Visible() {
+		t.Fatalf("pinned are %d, %v", len(b.pins.objects), failed)
+	}
+	b.composer.insert("/")
+	b.until("prompts are suggested", func() bool { return len(b.composer.popup.shown) > 2 })
+	for _, r := range "gre" {
+		b.composer.entry.TypedRune(r)
+	}
+	b.settle()
+	if got := b.composer.popup.shown; len(got) != 1 || got[0].title != "greet" {
+		t.Fatalf("suggested are %+v", got)
+	}
+	b.picture("own-slash")
+	b.composer.key(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	b.settle()
+	b.picture("own-ask")
+	b.layer.Close()
+	again := New(b.d) // another start
+	defer again.Close()
+	b.until("it was kept", func() bool { return len(again.book.Own) == 1 && len(again.pins.objects) == 2 })
+
+	b.turn("What is the weather?")
+	b.picture("pinned")
+	b.composer.restore(draft{})
+	b.useOwn(ownPrompt{"x", "About this: {{message}}"}, "the text")
+	if b.composer.entry.Text != "About this: the text" || len(b.composer.attach) != 0 {
+		t.Errorf("run over a message, the composer holds %q", b.composer.entry.Text)
+	}
+}
+
+type menuSpy struct {
+	place.Layer
+	items []place.MenuItem
+}
+
+func (m *menuSpy) Menu(items []place.MenuItem, _ fyne.Position) { m.items = items }
+
+func (m *menuSpy) choose(t *testing.T, label string) {
+	t.Helper()
+	for _, i := range m.items {
+		if i.Label == label && !i.Disabled {
+			i.Do()
+			return
+		}
+	}
+	t.Fatalf("the menu has no %q: %+v", label, m.items)
+}
+
+// A message's menu opens by the pointer and by a key, and does what it says.
+func TestMenuOfAMessage(t *testing.T) {
+	b := newBench(t, "light", "en")
+	spy := &menuSpy{Layer: b.layer}
+	b.d.Layer = spy
+	b.ready()
+	b.turn("Hello **you**")
+	b.settle()
+	var said *userRow
+	var answer *answerRow
+	for i := range b.state.rows {
+		b.list.Touch(i, func(o fyne.CanvasObject) {
+			switch o := o.(type) {
+			case *userRow:
+				said = o
+			case *answerRow:
+				answer = o
+			}
+		})
+	}
+	clip := fyne.CurrentApp().Clipboard()
+	answer.body.TappedSecondary(&fyne.PointEvent{Position: fyne.NewPos(5, 5)})
+	spy.choose(t, "Copy as Markdown")
+	if got := clip.Content(); got != b.state.last(roleAssistant).words() {
+		t.Errorf("copied is %q", got)
+	}
+	spy.choose(t, "Copy as text")
+	if got := clip.Content(); strings.Contains(got, "- read") || !strings.Contains(got, "read a weekly report") {
+		t.Errorf("copied as text it is %q", got)
+	}
+	spy.items = nil
+	b.focus(&answer.body.View)
+	answer.body.TypedKey(&fyne.KeyEvent{Name: fyne.KeyF10})
+	b.picture("focused-message")
+	spy.choose(t, "Regenerate")
+	b.until("there is another version", func() bool {
+		m := b.state.last(roleAssistant)
+		return m != nil && len(m.Versions) == 2 && b.ended()
+	})
+	newest := b.state.last(roleAssistant).ID
+	b.messageMenu(newest, nil, "", fyne.Position{})
+	spy.choose(t, "Version 1")
+	b.until("the other branch is shown", func() bool { return b.state.last(roleAssistant) != nil && b.state.last(roleAssistant).ID != newest })
+	said.body.TypedKey(&fyne.KeyEvent{Name: keyOfMenu})
+	spy.choose(t, "Run a prompt over it…")
+	if len(b.composer.attach) != 1 || b.composer.attach[0].Text != "Hello **you**" || b.composer.entry.Text != "/" {
+		t.Errorf("a prompt over a message: %+v, %q", b.composer.attach, b.composer.entry.Text)
+	}
+	b.composer.restore(draft{})
+	said.body.TypedKey(&fyne.KeyEvent{Name: keyOfMenu})
+	spy.choose(t, "Edit and branch")
+	if b.composer.edits != said.id || b.composer.entry.Text != "Hello **you**" {
+		t.Errorf("to edit is %q", b.composer.entry.Text)
+	}
+}
+
+const keyOfMenu fyne.KeyName = "Menu"

@@ -1,0 +1,167 @@
+// Package sentence gives the core's sentences in the person's language. The core words what it finds in English, for
+// the record and the terminal; the texts of the translations whose keys begin with "core." are these sentences, and what
+// they fill in is found again in them.
+package sentence
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"fyne.io/fyne/v2/lang"
+
+	"steward/assets"
+)
+
+// pattern is one sentence of the core: its fixed parts, and the names of what stands between them.
+type pattern struct {
+	key, english string
+	fixed        []string // one more than names
+	names        []string
+}
+
+const prefix = "core."
+
+// Prefixes of what is no sentence but a part of one.
+var parts = []string{prefix + "class_", prefix + "kind_", prefix + "a_ex_"}
+
+var placeholder = regexp.MustCompile(`\{\{\.(\w+)\}\}`)
+
+// patterns are those with most fixed text first: what fits them says more.
+var patterns = sync.OnceValues(func() (sentences, pieces []pattern) {
+	texts, err := assets.Texts("en")
+	if err != nil {
+		return nil, nil // the program says so when it loads its language
+	}
+	for key, english := range texts {
+		if !strings.HasPrefix(key, prefix) {
+			continue
+		}
+		p := pattern{key: key, english: english, fixed: placeholder.Split(english, -1)}
+		for _, m := range placeholder.FindAllStringSubmatch(english, -1) {
+			p.names = append(p.names, m[1])
+		}
+		if slices.ContainsFunc(parts, func(s string) bool { return strings.HasPrefix(key, s) }) {
+			pieces = append(pieces, p)
+		} else {
+			sentences = append(sentences, p)
+		}
+	}
+	for _, list := range [][]pattern{sentences, pieces} {
+		slices.SortFunc(list, func(a, b pattern) int {
+			return cmp.Or(cmp.Compare(len(strings.Join(b.fixed, "")), len(strings.Join(a.fixed, ""))), cmp.Compare(a.key, b.key))
+		})
+	}
+	return sentences, pieces
+})
+
+// at words what is said of one place in the arguments.
+func at(s string) string {
+	if path, what, ok := strings.Cut(s, ": "); ok && (strings.HasPrefix(path, "/") || path == "the arguments") {
+		return path + ": " + Worded(what)
+	}
+	return Worded(s)
+}
+
+// Worded gives a sentence of the core in the person's language; one that is not known stays as it is. What is filled in
+// stays as it came, so it is as safe to show as the sentence was.
+func Worded(s string) string {
+	sentences, _ := patterns()
+	if out, ok := worded(sentences, s); ok {
+		return out
+	}
+	return s
+}
+
+// Known tells whether the core's sentence has words in every language.
+func Known(s string) bool {
+	sentences, _ := patterns()
+	_, ok := worded(sentences, s)
+	return ok
+}
+
+func worded(among []pattern, s string) (string, bool) {
+	for _, p := range among {
+		filled, ok := p.fill(s)
+		if !ok {
+			continue
+		}
+		data := make(map[string]any, len(filled))
+		for i, name := range p.names {
+			data[name] = part(name, filled[i])
+		}
+		return lang.X(p.key, p.english, data), true
+	}
+	return "", false
+}
+
+// part words what is filled in where it is the core's own.
+func part(name, s string) string {
+	switch name {
+	case "why":
+		return each(s, "; ", at)
+	case "kinds":
+		return each(s, " or ", piece)
+	case "classes":
+		return each(s, ", ", counted)
+	case "kind", "class", "example":
+		return piece(s)
+	}
+	return s
+}
+
+func piece(s string) string {
+	_, pieces := patterns()
+	if out, ok := worded(pieces, s); ok {
+		return out
+	}
+	return s
+}
+
+// counted words a class of characters with how many of it there are.
+func counted(s string) string {
+	class, times, ok := strings.Cut(s, " ×")
+	if !ok {
+		return piece(s)
+	}
+	return piece(class) + " ×" + times
+}
+
+// each words the parts of a list. Where one of them is not known, separators are left as they are.
+func each(s, separator string, word func(string) string) string {
+	all := strings.Split(s, separator)
+	for i := range all {
+		all[i] = word(all[i])
+	}
+	if separator == " or " && len(all) > 1 {
+		separator = lang.X("common.or", " or ")
+	}
+	return strings.Join(all, separator)
+}
+
+// fill tells what stands between the fixed parts: the last piece takes as little as the end allows, the others as much
+// as they can, since names come first and may hold anything.
+func (p pattern) fill(s string) ([]string, bool) {
+	rest, ok := strings.CutPrefix(s, p.fixed[0])
+	if !ok {
+		return nil, false
+	}
+	if len(p.names) == 0 {
+		return nil, rest == ""
+	}
+	if rest, ok = strings.CutSuffix(rest, p.fixed[len(p.fixed)-1]); !ok {
+		return nil, false
+	}
+	filled := make([]string, 0, len(p.names))
+	for _, fixed := range p.fixed[1 : len(p.fixed)-1] {
+		at := strings.LastIndex(rest, fixed)
+		if at < 0 {
+			return nil, false
+		}
+		filled = append(filled, rest[:at])
+		rest = rest[at+len(fixed):]
+	}
+	return append(filled, rest), true
+}

@@ -1,0 +1,177 @@
+package sentence
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"steward/ui/language"
+)
+
+func TestMain(m *testing.M) {
+	if err := language.Load("en"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// said are the files whose sentences come to a person's eyes in the window, and the functions of which they do; none is
+// all of them.
+var said = map[string][]string{
+	"../../app/consent/present.go":       nil,
+	"../../app/consent/samplepresent.go": {"settings", "present"},
+	"../../app/consent/askcall.go":       nil,
+	"../../app/consent/waiting.go":       {"refuseGone"},
+	"../../app/consent/elicit.go":        {"present"},
+	"../../app/opener/opener.go":         {"Check", "refusedText", "asciiHost", "nameWarning"},
+	"../../mcphost/schema/explain.go":    {"collect", "sentence", "sizeSentence", "rangeSentence"},
+	"../../mcphost/schema/answer.go":     {"check", "checkScalar", "checkText", "checkFormat", "checkNumber", "checkItems", "Parse", "parseBoolean", "parseNumber"},
+	"../../mcphost/schema/form.go":       {"sameTitles", "form"},
+	"../../mcphost/schema/field.go":      {"fieldDefault"},
+}
+
+var verb = regexp.MustCompile(`%[+#0-9.]*[a-zA-Z]`)
+
+// unsaid are texts in those functions that are no sentences for the window: errors of the program itself, and headings
+// that it words on its own.
+var unsaid = []string{
+	"a call can be allowed or denied, not %q", "a call can be allowed once, in its conversation or always, not %q",
+	"Whether this tool was used before cannot be told: ", // words follow
+	"%s on %s", "%d of %d", "%s asks for the model", "%s asks you", "The model’s answer would go to %s", "the form's schema must be an object of fields, not %s",
+	`the form's "properties" must be an object`, "the form has more than %d fields",
+	"a number in a form that programs read differently", // of a host that is then said to be invalid
+}
+
+// pieces are texts that are parts of sentences; whole are the sentences that they make.
+var pieces = []string{
+	", not ", ": it ", "must have at least %s, has %d", "must have at most %s, has %d", "%s or more", "%s or less", "more than %s", "less than %s",
+	"for example 2.5", "for example 20", "with a point, ", "a secret that Steward knows", "The server claims that it ", "; nobody has checked that.",
+	"may delete or overwrite", "only adds and never deletes or overwrites", "has no further effect when repeated",
+	"reaches systems outside of it, such as the internet", "reaches nothing outside of it",
+	"The %s’s name holds characters that are easily overlooked: %s.", "The %s’s name mixes Latin letters with letters of another alphabet that look the same.",
+	"%w: it has been answered already", "%w: nobody answered in time, and nothing was done", "%w: what was shown is no longer current, and nothing was done",
+	"%w: it was stopped, and nothing was done", "%w: nothing with this id is in the waiting list", "The message holds characters that are easily overlooked: ",
+}
+
+var whole = []string{
+	"must have at least 1 character, has 0", "must have at most 3 items, has 5", "must have at least 2 entries, has 1", "must have at most 1 property, has 2",
+	"must be 3 or more, not 2", "must be less than 3, not 3", "This must be a whole number, not 2.5.", "Enter a number, for example 2.5.",
+	`"x" is not a whole number; write it in digits, for example 20.`, `"2,5" is not a number; write it in digits, with a point, for example 2.5.`,
+	"is not an allowed property name: it must match the pattern ^a", "has a wrong entry 2: it must be a text, not 5",
+	"“k” holds characters that are easily overlooked: a secret that Steward knows ×1.", "The server claims that it may delete or overwrite; nobody has checked that.",
+	"The server claims that it reaches nothing outside of it; nobody has checked that.", "The tool’s name holds characters that are easily overlooked: tab ×1.",
+	"The server’s name mixes Latin letters with letters of another alphabet that look the same.", "The message holds characters that are easily overlooked: tab ×1.",
+	"this no longer waits for an answer: it has been answered already", "this can no longer be allowed: the server s is not running",
+}
+
+func TestWholeSentencesHaveWords(t *testing.T) {
+	t.Parallel()
+	for _, s := range whole {
+		if !Known(s) {
+			t.Errorf("%q has no words", s)
+		}
+	}
+}
+
+// Every sentence that the core can write for a card has words in both languages.
+func TestEverySentenceOfTheCoreHasWords(t *testing.T) {
+	t.Parallel()
+	count := 0
+	for name, functions := range said {
+		source, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, source, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || functions != nil && !slices.Contains(functions, f.Name.Name) {
+				continue
+			}
+			ast.Inspect(f.Body, func(n ast.Node) bool {
+				lit, ok := n.(*ast.BasicLit)
+				if !ok || lit.Kind != token.STRING {
+					return true
+				}
+				text, err := strconv.Unquote(lit.Value)
+				if err != nil || strings.Count(text, " ") < 2 || slices.Contains(unsaid, text) || slices.Contains(pieces, text) {
+					return true
+				}
+				count++
+				if s := verb.ReplaceAllString(text, "7"); !Known(s) {
+					t.Errorf("%s, %s: %q has no words", name, f.Name.Name, s)
+				}
+				return true
+			})
+		}
+	}
+	if count < 60 {
+		t.Errorf("only %d sentences were found", count)
+	}
+}
+
+func TestWorded(t *testing.T) {
+	if err := language.Load("zh-Hans"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := language.Load("en"); err != nil {
+			t.Error(err)
+		}
+	}()
+	for s, want := range map[string]string{
+		"must be a string or null, not an integer":                                                                             "必须是字符串或空值，不能是整数",
+		"“a” is long: 3 characters.” is long: 7 characters.":                                                                   "“a” is long: 3 characters.”很长：7 个字符。",
+		"“k” holds characters that are easily overlooked: zero width ×2, tab ×1.":                                              "",
+		"This must have at least 3 characters, has 1.":                                                                         "这一项至少要有 3 个字符，现有 1。",
+		"the arguments are not valid JSON at line 1, column 2: the text ends where a name in quotes should be":                 "参数不是有效的 JSON，第 1 行第 2 列：文字在这里结束，本应是带引号的名称",
+		"this can no longer be allowed: the server s is not running":                                                           "现在不能再允许：服务器 s 没有运行",
+		"the arguments do not fit the tool's input schema (/n: must be an integer, not a string; /b: is required but missing)": "参数不符合工具的输入模式（/n: 必须是整数，不能是字符串; /b: 必填，但缺失）",
+		"Something else.": "Something else.",
+	} {
+		got := Worded(s)
+		if want != "" && got != want {
+			t.Errorf("%q reads %q, want %q", s, got, want)
+		}
+		if want == "" && (!strings.Contains(got, "零宽字符 ×2") || !strings.Contains(got, "制表符 ×1")) {
+			t.Errorf("%q reads %q", s, got)
+		}
+	}
+}
+
+func TestFillingsAreFound(t *testing.T) {
+	for _, c := range []struct {
+		pattern, sentence string
+		want              []string
+		ok                bool
+	}{
+		{"a", "a", nil, true},
+		{"a", "b", nil, false},
+		{"“{{.a}}” is long: {{.b}} characters.", "“x” is long: 3 characters.” is long: 7 characters.", []string{"x” is long: 3 characters.", "7"}, true},
+		{"“{{.a}}” is long: {{.b}} characters.", "“x” is short.", nil, false},
+		{"of {{.a}}.", "of a.b.", []string{"a.b"}, true},
+	} {
+		if got, ok := made(c.pattern).fill(c.sentence); ok != c.ok || !slices.Equal(got, c.want) {
+			t.Errorf("%q in %q: %q, %v", c.pattern, c.sentence, got, ok)
+		}
+	}
+}
+
+func made(text string) pattern {
+	p := pattern{fixed: placeholder.Split(text, -1)}
+	for range len(p.fixed) - 1 {
+		p.names = append(p.names, "x")
+	}
+	return p
+}
