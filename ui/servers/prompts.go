@@ -70,6 +70,8 @@ func (t *promptsTab) update(d app.ServerDetail) {
 		words = d.OfferError
 	case d.State != "ready":
 		words = t.s.detail.tools.nothing()
+	case !d.Known:
+		words = lang.X("common.loading", "Loading…")
 	case len(d.PromptList) > 0:
 		words = lang.X("servers.choose_prompt", "Choose one above to see what it becomes.")
 	}

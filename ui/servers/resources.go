@@ -180,6 +180,8 @@ func (t *resourcesTab) update(d app.ServerDetail) {
 			words = d.OfferError
 		case d.State != "ready":
 			words = t.s.detail.tools.nothing()
+		case !d.Known:
+			words = lang.X("common.loading", "Loading…")
 		case len(t.nodes) > 0:
 			words = lang.X("servers.choose_resource", "Choose one above to read it.")
 		}
