@@ -417,7 +417,7 @@ func (d *detail) welcome() {
 
 // look reads again what no event tells of, where it is seen.
 func (d *detail) look() {
-	if d.s.p.chosen == "" || !d.s.shown {
+	if d.s.p.chosen == "" || !d.s.shown.Load() {
 		return
 	}
 	switch d.tabs.chosen {

@@ -383,7 +383,7 @@ func (t *resourcesTab) updated(key, server string, r app.Resource) {
 	if f == nil {
 		return
 	}
-	shown := t.from.Name == server && t.chosen == r.URI && t.s.shown && t.s.detail.tabs.chosen == tabResources
+	shown := t.from.Name == server && t.chosen == r.URI && t.s.shown.Load() && t.s.detail.tabs.chosen == tabResources
 	f.changed, f.unseen = time.Now(), !shown
 	if shown {
 		t.read(r, nil)
