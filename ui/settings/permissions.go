@@ -91,7 +91,7 @@ func (s *Place) ruleCard(r app.Rule) fyne.CanvasObject {
 		s.p.do(func(ctx context.Context) error { return s.d.App.DeleteRule(ctx, r.ID) }, nil)
 	})
 	try := widget.NewButton(lang.X("settings.last_30_days", "Last 30 days…"), func() { s.tryRule(r) })
-	row := container.NewBorder(nil, nil, nil, beside(try, remove), words)
+	row := container.NewBorder(nil, nil, nil, beside(try, remove), middle(words))
 	if words := conditionWords(r.Condition); words != "" {
 		return newCard(row, wrapped(words, text.Run{Color: theme.Dim}, inCard))
 	}
@@ -144,7 +144,7 @@ func (s *Place) grantCard(g app.Grant) fyne.CanvasObject {
 	revoke := widget.NewButton(lang.X("settings.revoke", "Revoke"), func() {
 		s.p.do(func(ctx context.Context) error { return s.d.App.Revoke(ctx, g.ID) }, nil)
 	})
-	return newCard(container.NewBorder(nil, nil, nil, revoke, text.NewLabel(subject(g.Server, g.Tool), text.Run{Bold: true}, text.Cut)),
+	return newCard(container.NewBorder(nil, nil, nil, revoke, middle(text.NewLabel(subject(g.Server, g.Tool), text.Run{Bold: true}, text.Cut))),
 		wrapped(about, text.Run{Color: color}, inCard))
 }
 
