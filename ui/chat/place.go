@@ -166,17 +166,6 @@ func (p *Place) Close() {
 	}()
 }
 
-func (p *Place) focusComposer() {
-	p.focus(p.composer.entry)
-}
-
-// focus puts the keyboard on an object. The window is asked, not the object: it knows its canvas only once it was drawn.
-func (p *Place) focus(o fyne.Focusable) {
-	if w := p.d.Window(); w != nil {
-		w.Canvas().Focus(o)
-	}
-}
-
 // open shows a conversation from the store.
 func (p *Place) open(id string) {
 	p.drafts[p.state.conversation] = p.composer.draft()
