@@ -79,7 +79,12 @@ func (r *row) buildControl() {
 	e.OnShortcut = r.shortcut
 	e.OnBigPaste = r.bigPaste
 	step := e.OnKey
-	e.OnKey = func(event *fyne.KeyEvent) bool { return step != nil && step(event) || r.key(event) }
+	e.OnKey = func(event *fyne.KeyEvent) bool {
+		if r.form.OnKey != nil && r.form.OnKey(r.answer.field.Name, event) {
+			return true
+		}
+		return step != nil && step(event) || r.key(event)
+	}
 	r.entry, r.control, r.focus = e, e, e
 }
 
