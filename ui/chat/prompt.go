@@ -271,7 +271,9 @@ func (a *asking) suggest(name, value string, values []string) {
 		}
 	}
 	a.hinted = name
-	a.hints.objects = append(a.hints.objects, container.NewCenter(caption(lang.X("chat.suggested", "For {{.name}} ↓", map[string]any{"name": clean.Line(title, 60)}), theme.Dim, text.Whole)))
+	high := canvas.NewRectangle(theme.Color(theme.Clear))
+	high.SetMinSize(fyne.NewSize(0, 24)) // as high as what stands beside it
+	a.hints.objects = append(a.hints.objects, container.NewStack(high, container.NewCenter(caption(lang.X("chat.suggested", "For {{.name}} ↓", map[string]any{"name": clean.Line(title, 60)}), theme.Dim, text.Whole))))
 	for i, v := range values {
 		if i == 8 {
 			break
