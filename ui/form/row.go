@@ -38,7 +38,7 @@ func (r *row) build() {
 	if title == "" {
 		title = field.Name
 	}
-	if field.Required {
+	if field.Required && !field.Nullable {
 		title += " *"
 	}
 	r.title = r.form.text(title, Title)
@@ -78,13 +78,6 @@ func (r *row) buildControl() {
 	e.OnFocus = r.focused
 	e.OnShortcut = r.shortcut
 	e.OnBigPaste = r.bigPaste
-	step := e.OnKey
-	e.OnKey = func(event *fyne.KeyEvent) bool {
-		if r.form.OnKey != nil && r.form.OnKey(r.answer.field.Name, event) {
-			return true
-		}
-		return step != nil && step(event) || r.key(event)
-	}
 	r.entry, r.control, r.focus = e, e, e
 }
 
@@ -141,7 +134,7 @@ func (r *row) newEntry() *Entry {
 		e.PlaceHolder = lang.X("form.datetime_shape", "YYYY-MM-DD HH:MM")
 	}
 	e.OnKey = func(event *fyne.KeyEvent) bool {
-		return r.key(event) || field.Kind == Date && stepDay(e, event.Name)
+		return r.form.OnKey != nil && r.form.OnKey(field.Name, event) || r.key(event) || field.Kind == Date && stepDay(e, event.Name)
 	}
 	return e
 }
