@@ -2,6 +2,8 @@ package chat
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"steward/app"
 )
@@ -11,19 +13,27 @@ type offered struct {
 	prompts   []app.Prompt
 	resources []app.Resource // templates have URITemplate
 	problem   error
+	idle      []string // servers that were not needed yet
 }
 
-// offers keeps what the servers offer until that changes. Nothing is started for it.
+// startTime bounds the start of a server of which somebody wants to know what it offers.
+const startTime = time.Minute
+
+// offers keeps what the servers offer until that changes. Asking for it needs the servers: those that may start and have
+// not been needed yet are started.
 type offers struct {
-	p     *Place
-	known offered
-	fresh bool
-	busy  bool
-	again bool
-	then  []func(offered)
+	starting, failed map[string]bool
+	p                *Place
+	known            offered
+	fresh            bool
+	busy             bool
+	again            bool
+	then             []func(offered)
 }
 
-func newOffers(p *Place) *offers { return &offers{p: p} }
+func newOffers(p *Place) *offers {
+	return &offers{p: p, starting: map[string]bool{}, failed: map[string]bool{}}
+}
 
 // stale says that servers offer something else now.
 func (o *offers) stale() { o.fresh, o.again = false, true }
@@ -51,11 +61,38 @@ func (o *offers) read() {
 			o.known, o.busy, o.fresh = got, false, !o.again && got.problem == nil
 			then := o.then
 			o.then = nil
+			o.start(got.idle)
 			for _, f := range then {
 				f(got)
 			}
 		})
 	})
+}
+
+// start starts servers, and lets the composer suggest what they offer. Why one does not start stands with the servers.
+func (o *offers) start(idle []string) {
+	for _, name := range idle {
+		if o.starting[name] || o.failed[name] { // one that failed would be tried again with every key
+			continue
+		}
+		o.starting[name] = true
+		o.p.d.Go(func(ctx context.Context) {
+			ctx, cancel := context.WithTimeout(ctx, startTime)
+			defer cancel()
+			err := o.p.d.App.StartServer(ctx, name)
+			o.p.d.Do(func() {
+				delete(o.starting, name)
+				o.failed[name] = err != nil
+				o.stale()
+				o.p.composer.popup.again()
+			})
+		})
+	}
+}
+
+// waits says whether some of these servers are being started.
+func (o *offers) waits(idle []string) bool {
+	return slices.ContainsFunc(idle, func(name string) bool { return o.starting[name] })
 }
 
 func (o *offers) gather(ctx context.Context) offered {
@@ -65,6 +102,9 @@ func (o *offers) gather(ctx context.Context) offered {
 	}
 	var out offered
 	for _, s := range servers {
+		if s.State == app.ServerIdle {
+			out.idle = append(out.idle, s.Name)
+		}
 		if s.State != "ready" {
 			continue
 		}

@@ -102,10 +102,34 @@ func (u *popup) typed(whole, before string) {
 		if turn != u.turn || u.sign != sign {
 			return
 		}
-		u.loading = false
-		u.fill(o)
-		u.match()
+		u.offer(o)
 	})
+}
+
+// again suggests anew, after a server has started.
+func (u *popup) again() {
+	if w := u.p.d.Window(); w == nil || w.Canvas().Focused() != fyne.Focusable(u.c.entry) {
+		return
+	}
+	if u.sign == "" {
+		u.typed(u.c.entry.Text, u.c.before())
+		return
+	}
+	turn := u.turn
+	u.p.offers.get(func(o offered) {
+		if turn == u.turn {
+			u.offer(o)
+		}
+	})
+}
+
+// offer takes over what is offered; more may come from servers that are being started.
+func (u *popup) offer(o offered) {
+	u.fill(o)
+	if u.loading = u.p.offers.waits(o.idle); u.loading {
+		u.note = lang.X("common.loading", "Loading…")
+	}
+	u.match()
 }
 
 func (u *popup) fill(o offered) {
@@ -161,7 +185,7 @@ func (u *popup) match() {
 			}
 		}
 	}
-	if len(u.all) > 0 && len(u.shown) == 0 && u.word != "" {
+	if len(u.all) > 0 && len(u.shown) == 0 && u.word != "" && !u.loading {
 		u.close()
 		return
 	}

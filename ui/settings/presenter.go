@@ -17,6 +17,7 @@ type state struct {
 	endpoints []app.ModelEndpoint
 	rules     []app.Rule
 	grants    []app.Grant
+	trusted   []app.TrustedServer
 	settings  app.Settings
 	secrets   app.SecretState
 	names     []string // of secrets; nil where they cannot be listed now
@@ -113,6 +114,7 @@ func readState(ctx context.Context, a *app.App) (s state, err error) {
 	if s.grants, err = a.Grants(ctx); err != nil {
 		return s, err
 	}
+	s.trusted = a.TrustedServers()
 	if s.settings, err = a.Settings(ctx); err != nil {
 		return s, err
 	}

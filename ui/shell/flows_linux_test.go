@@ -46,7 +46,7 @@ func TestFlowReportAndAudit(t *testing.T) {
 	w.palette("Verify")
 	w.until("the record is said to hold", func() bool {
 		p := w.shot()
-		return countIn(p, theme.Good, beside) > 60 && countIn(p, theme.RefusalTint, beside) == 0
+		return countIn(p, theme.Good, above) > 10 && countIn(p, theme.RefusalTint, beside) == 0
 	})
 	w.verifies()
 	if s := w.said(); s != "" {
