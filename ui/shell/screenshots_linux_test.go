@@ -421,10 +421,13 @@ func distance(a, b int) int {
 func (a *album) tap(x, y int) {
 	a.t.Helper()
 	before := a.grab()
-	a.click(x, y)
-	if a.still().changed(before) == 0 {
-		a.t.Errorf("%s: nothing came of the click at %d, %d", a.name, x, y)
+	for range 3 { // on a busy machine a click can get lost
+		a.click(x, y)
+		if a.still().changed(before) > 0 {
+			return
+		}
 	}
+	a.t.Errorf("nothing came of the click at %d, %d", x, y)
 }
 
 func (a *album) click(x, y int) {
