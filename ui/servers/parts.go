@@ -156,7 +156,7 @@ func (r *paintRenderer) Refresh() {
 	r.bar.FillColor = color.Transparent
 	if r.p.bar {
 		r.bar.FillColor = theme.Color(r.p.line)
-		r.ground.StrokeWidth, r.ground.StrokeColor = 1, theme.Color(theme.Line)
+		r.ground.StrokeWidth, r.ground.StrokeColor = 1, theme.Color(theme.Edge)
 	} else if r.p.line != "" {
 		r.ground.StrokeWidth, r.ground.StrokeColor = 1, theme.Color(r.p.line)
 	}
@@ -334,7 +334,7 @@ func strong(s string) *text.Label { return text.NewLabel(s, text.Run{Bold: true}
 
 // chip is a word in a frame.
 func chip(s string) *fyne.Container {
-	return padded(2*step, step, newPaint(theme.Card, theme.Line, 3*step), caption(s, theme.Dim, text.Whole))
+	return padded(2*step, step, newPaint(theme.Card, theme.Edge, 3*step), caption(s, theme.Dim, text.Whole))
 }
 
 // note is a sentence on a tint: amber for what waits, red for what failed.
