@@ -156,7 +156,7 @@ func (r *paintRenderer) Refresh() {
 	r.bar.FillColor = color.Transparent
 	if r.p.bar {
 		r.bar.FillColor = theme.Color(r.p.line)
-		r.ground.StrokeWidth, r.ground.StrokeColor = 1, theme.Color(theme.Edge)
+		r.ground.StrokeWidth, r.ground.StrokeColor = 1, theme.Color(theme.Line)
 	} else if r.p.line != "" {
 		r.ground.StrokeWidth, r.ground.StrokeColor = 1, theme.Color(r.p.line)
 	}
