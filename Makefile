@@ -8,7 +8,9 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
 # Without this tag the toolkit looks up the goroutine of every redraw. "go build ." works too, and then complains of
 # calls from the wrong one, which a test looks for.
-TAGS     = migrated_fynedo
+# The other one keeps the text cursor from fading in and out, for which the toolkit draws the whole window sixty times
+# a second: a tenth of a processor core on a machine without a graphics card, as long as somebody might type.
+TAGS     = migrated_fynedo,no_animations
 NPM_DIR  = testdata/npm
 NPM_MARK = $(NPM_DIR)/node_modules/.installed-from-lock
 
