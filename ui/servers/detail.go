@@ -170,7 +170,7 @@ func (d *detail) below() fyne.CanvasObject {
 }
 
 func segmentFrame(s *segments) fyne.CanvasObject {
-	return padded(1, 1, newPaint(theme.Ground, theme.Line, 1.5*step), s.Container)
+	return padded(1, 1, newPaint(theme.Ground, theme.Edge, 1.5*step), s.Container)
 }
 
 func (d *detail) show(o fyne.CanvasObject) {

@@ -251,7 +251,7 @@ func strong(s string) *text.Label { return text.NewLabel(s, text.Run{Bold: true}
 
 // chip is a word in a frame.
 func chip(s string) *fyne.Container {
-	return padded(2*step, step, newPaint(theme.Card, theme.Line, 3*step), caption(s, theme.Dim, text.Whole))
+	return padded(2*step, step, newPaint(theme.Card, theme.Edge, 3*step), caption(s, theme.Dim, text.Whole))
 }
 
 // note is a sentence on a tint: amber for what waits, red for what failed.
