@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"steward/app/chat"
@@ -94,7 +95,7 @@ func (a *App) changeSampling(ctx context.Context, server string, detail map[stri
 	a.sampling.mu.Lock()
 	a.sampling.stored = next
 	a.sampling.mu.Unlock()
-	a.bus.Publish(event.ServersChanged{Server: server})
+	a.bus.Publish(event.SettingsChanged{What: "grants"})
 	return nil
 }
 
@@ -109,6 +110,23 @@ func (a *App) SamplingLimits(server string) SamplingLimits {
 		s.Limits.Trusted, s.Limits.TrustedTokens = 0, 0
 	}
 	return s.Limits
+}
+
+// TrustedServer is a server whose requests to the model go without a review, within limits.
+type TrustedServer struct {
+	Server string
+	Limits SamplingLimits
+}
+
+// TrustedServers lists them, by name. It answers at once.
+func (a *App) TrustedServers() []TrustedServer {
+	var out []TrustedServer
+	for _, name := range slices.Sorted(maps.Keys(a.samplingNow().Servers)) {
+		if l := a.SamplingLimits(name); l.Trusted > 0 {
+			out = append(out, TrustedServer{name, l})
+		}
+	}
+	return out
 }
 
 // SetSamplingLimits states the limits for a server, as it is configured now. They hold

@@ -211,11 +211,14 @@ func (a *App) ReloadServers(ctx context.Context) error {
 	return list.err
 }
 
-// CheckServer says what is wrong with an entry, in sentences; an entry that can be used may
-// have warnings.
+// CheckServer says what is wrong with an entry that is to be added, in sentences; an entry
+// that can be used may have warnings.
 func CheckServer(e ServerEntry) (usable bool, problems []string) {
 	usable, found := config.CheckServer(e)
 	for _, p := range found {
+		if p.Secret && !keepsSecrets(e) {
+			continue // it is moved when the entry is written
+		}
 		p.Server = "" // who asks knows it
 		problems = append(problems, clean.Clean(p.String()))
 	}

@@ -36,6 +36,9 @@ func ParseImport(data []byte) (Import, error) {
 	}
 	out := Import{Servers: servers}
 	for _, p := range problems {
+		if e, ok := config.Find(servers, p.Server); ok && p.Secret && !keepsSecrets(e) {
+			continue // it is moved when the server is added
+		}
 		out.Problems = append(out.Problems, clean.Clean(p.String()))
 	}
 	return out, nil

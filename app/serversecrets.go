@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 
 	"steward/app/config"
@@ -46,4 +47,10 @@ func (a *App) KeepInSecrets(ctx context.Context, e ServerEntry, names []string) 
 		}
 	}
 	return moved, nil
+}
+
+// keepsSecrets says whether secrets stay in the open when those that can be moved are.
+func keepsSecrets(e ServerEntry) bool {
+	_, problems := config.CheckServer(config.WithoutSecrets(e))
+	return slices.ContainsFunc(problems, func(p config.Problem) bool { return p.Secret })
 }

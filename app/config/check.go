@@ -178,6 +178,12 @@ func loopback(host string) bool {
 // never repeats them.
 func (e *entry) checkInlineSecrets() {
 	flag := func(field, where, suggest string) {
+		n := len(e.r.problems)
+		defer func() {
+			for i := range e.r.problems[n:] {
+				e.r.problems[n+i].Secret = true
+			}
+		}()
 		e.warns(e.at(field), where+" holds what looks like a secret, readable for everyone who gets this file",
 			fmt.Sprintf("Write ${secret:%s} here and store the value with: steward servers review SERVER --secret %s. The one in the file should be replaced at its issuer.", suggest, suggest))
 	}

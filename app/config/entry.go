@@ -47,9 +47,9 @@ func (r *reader) line(offset int) int {
 func (r *reader) problem(server string, line int, message, hint string) {
 	switch {
 	case len(r.problems) < maxProblems:
-		r.problems = append(r.problems, Problem{server, fmt.Sprintf("line %d: %s", line, message), hint})
+		r.problems = append(r.problems, Problem{server, fmt.Sprintf("line %d: %s", line, message), hint, false})
 	case len(r.problems) == maxProblems:
-		r.problems = append(r.problems, Problem{"", fmt.Sprintf("line %d: there are more problems than the %d listed", line, maxProblems), "Correct these first."})
+		r.problems = append(r.problems, Problem{"", fmt.Sprintf("line %d: there are more problems than the %d listed", line, maxProblems), "Correct these first.", false})
 	}
 }
 

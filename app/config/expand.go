@@ -98,7 +98,7 @@ func (x *expander) variables(field, s string) string {
 		if name != "" {
 			if value, ok = x.lookup(name); !ok {
 				x.problems = append(x.problems, Problem{x.server, fmt.Sprintf("%s: the variable %s is not set, so %s stays as written", field, name, s[:size]),
-					"Set the variable before starting Steward, or write the value; $$ stands for a dollar sign."})
+					"Set the variable before starting Steward, or write the value; $$ stands for a dollar sign.", false})
 			}
 		}
 		if ok {

@@ -63,6 +63,7 @@ type Problem struct {
 	Server  string // "" where it concerns the file
 	Message string // begins with the line
 	Hint    string // what to do
+	Secret  bool   // a secret stands in the open; [MoveSecrets] may help
 }
 
 func (p Problem) String() string {

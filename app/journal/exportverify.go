@@ -23,7 +23,7 @@ import (
 // r could not be read.
 func VerifyExport(r io.Reader) (Verification, error) {
 	v := Verification{OK: true, AnchorChecked: checkedNone}
-	x := &exportWalk{sum: sha256.New(), links: map[int64]string{}}
+	x := &exportWalk{sum: sha256.New(), hashes: map[int64]string{}, prevs: map[int64]string{}, seen: map[int64]uint64{}}
 	in := bufio.NewReader(r)
 	for line := 1; ; line++ {
 		text, err := in.ReadBytes('\n')
@@ -50,7 +50,10 @@ type exportWalk struct {
 	sum             hash.Hash
 	manifest        *Manifest
 	records, events int64
-	links           map[int64]string // the last event's hash by number
+	// Links that are not checked yet, because the other of the two neighbours has not come: hashes of the earlier by
+	// its number, prevs of the later by its number. A whole journal leaves few of them at any moment.
+	hashes, prevs map[int64]string
+	seen          map[int64]uint64 // a bit for each number that has come
 }
 
 func (x *exportWalk) line(text []byte) *finding {
@@ -134,15 +137,32 @@ func (x *exportWalk) event(e storage.Event) *finding {
 	if !bytes.Equal(e.Hash, eventHash(e)) {
 		return bad(fmt.Sprintf("event %d was changed: its hash does not fit", e.Seq))
 	}
-	if before, there := x.links[e.Seq-1]; there && before != hex.EncodeToString(e.Prev) {
+	if !x.first(e.Seq) {
+		return bad(fmt.Sprintf("event %d stands there twice", e.Seq))
+	}
+	if before, there := x.hashes[e.Seq-1]; !there {
+		x.prevs[e.Seq] = string(e.Prev)
+	} else if delete(x.hashes, e.Seq-1); before != string(e.Prev) {
 		return bad(fmt.Sprintf("event %d does not follow event %d", e.Seq, e.Seq-1))
 	}
-	x.links[e.Seq] = hex.EncodeToString(e.Hash)
+	if after, there := x.prevs[e.Seq+1]; !there {
+		x.hashes[e.Seq] = string(e.Hash)
+	} else if delete(x.prevs, e.Seq+1); after != string(e.Hash) {
+		return bad(fmt.Sprintf("event %d does not follow event %d", e.Seq+1, e.Seq))
+	}
 	var problem *finding
 	if errors.As(checkBody(e), &problem) {
 		return problem
 	}
 	return nil
+}
+
+// first notes that an event has come, and reports whether it is the first of its number.
+func (x *exportWalk) first(seq int64) bool {
+	word, bit := seq>>6, uint64(1)<<(seq&63)
+	again := x.seen[word]&bit != 0
+	x.seen[word] |= bit
+	return !again
 }
 
 // event turns an exported event back.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
 
-	"steward/app"
 	"steward/app/journal"
 )
 
@@ -84,17 +84,51 @@ func writeExport(ctx context.Context, j *journal.Journal, format, path string, f
 	}
 	if format == journal.FormatJSONL {
 		// What can be proved is proved: the file as it stands on the disk.
-		progress(1, true)
-		v, err := app.VerifyExport(file.Name())
-		if err == nil && !v.OK {
-			err = fmt.Errorf("the export to %s does not hold: %s", path, v.Problem)
-		}
-		if err != nil {
-			return err
+		if err := readBack(ctx, file.Name(), progress); err != nil {
+			return fmt.Errorf("the export to %s: %w", path, err)
 		}
 	}
 	if err := errors.Join(ctx.Err(), os.Rename(file.Name(), path)); err != nil {
 		return fmt.Errorf("the export cannot be put in its place, %s: %w", path, err)
 	}
 	return nil
+}
+
+// readBack checks an export as it stands on the disk.
+func readBack(ctx context.Context, path string, progress func(part float64, checking bool)) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	v, err := journal.VerifyExport(&watched{ctx: ctx, from: file, of: info.Size(), progress: func(part float64) { progress(part, true) }})
+	if err == nil && !v.OK {
+		err = fmt.Errorf("it does not hold: %s", v.Problem)
+	}
+	return err
+}
+
+// watched is a reader that tells how far it is, a hundred times at most, and ends with ctx.
+type watched struct {
+	ctx            context.Context
+	from           io.Reader
+	done, told, of int64
+	progress       func(part float64)
+}
+
+// Read is io.Reader's.
+func (w *watched) Read(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := w.from.Read(p)
+	if w.done += int64(n); (w.done-w.told)*100 >= w.of {
+		w.told = w.done
+		w.progress(float64(w.done) / float64(max(w.of, 1)))
+	}
+	return n, err
 }

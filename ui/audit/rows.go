@@ -12,9 +12,15 @@ import (
 	"steward/ui/theme"
 )
 
+// Width of the column of numbers: for four digits, and for each more.
+const (
+	numberWidth = 56
+	digitWidth  = 10
+)
+
 func (a *Place) newTable() *list.Table {
 	columns := []list.Column{
-		{Title: lang.X("audit.number", "#"), Width: 56},
+		{Title: lang.X("audit.number", "#"), Width: numberWidth},
 		{Title: lang.X("audit.time", "Time"), Width: 84},
 		{Title: lang.X("audit.server", "Server"), Width: 92, Flex: 2},
 		{Title: lang.X("audit.tool", "Tool"), Width: 112, Flex: 4},
@@ -51,12 +57,12 @@ func (a *Place) row(i int) (cells []list.Cell, loaded bool) {
 }
 
 func (a *Place) selected(i int) {
-	r, ok := a.p.pages.at(i)
-	if !ok || r.Record == a.p.chosen && a.p.record != nil {
+	n := a.p.pages.number(i) // the row need not have been read yet
+	if n == 0 || n == a.p.chosen && a.p.record != nil {
 		return
 	}
-	a.p.choose(r.Record)
-	a.d.Showing("audit", strconv.FormatInt(r.Record, 10))
+	a.p.choose(n)
+	a.d.Showing("audit", strconv.FormatInt(n, 10))
 }
 
 // What follows is the presenter's screen.
@@ -82,7 +88,11 @@ func (a *Place) grown(more int) {
 
 func (a *Place) inserted(n int) { a.table.List.Inserted(0, n); a.point() }
 
-func (a *Place) changed() { a.table.Changed(0, a.p.pages.Len()) }
+func (a *Place) changed() {
+	digits := len(strconv.FormatInt(a.p.pages.newest(), 10))
+	a.table.SetWidth(0, float32(numberWidth+digitWidth*max(0, digits-4)))
+	a.table.Changed(0, a.p.pages.Len())
+}
 
 func (a *Place) status() {
 	a.chips()

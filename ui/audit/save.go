@@ -84,7 +84,7 @@ func (a *Place) exported() {
 		a.export.SetText(lang.X("audit.export", "Export"))
 		a.export.SetIcon(theme.Icon("download"))
 	case w.checking:
-		a.export.SetText(lang.X("audit.export_checking", "Checking the file…"))
+		a.export.SetText(lang.X("audit.export_checking", "Checking {{.percent}} %", map[string]any{"percent": fmt.Sprintf("%.0f", 100*w.part)}))
 		a.export.SetIcon(theme.Icon("stop"))
 	default:
 		a.export.SetText(lang.X("audit.exporting", "Exporting {{.percent}} %", map[string]any{"percent": fmt.Sprintf("%.0f", 100*w.part)}))

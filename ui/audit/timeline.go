@@ -67,6 +67,9 @@ func steps(d journal.Detail, names namer) []step {
 	return out
 }
 
+// shortHash is how many characters of a hash stand in a line: enough to tell two apart that stand together.
+const shortHash = 4
+
 // mostProgress is how many reports of progress stand in the timeline; all of them stand under “Wire”.
 const mostProgress = 20
 
@@ -122,10 +125,7 @@ func (s *step) fill(d journal.Detail, kind string, data eventData, names namer) 
 	case "proposed":
 		s.words = proposedBy(d, data)
 	case "shown":
-		s.words = lang.X("audit.step_shown", "shown to you (hash {{.hash}}…)", map[string]any{"hash": clean.Line(data.Shown, 8)})
-		if len(data.Shown) > 8 {
-			s.words = lang.X("audit.step_shown", "shown to you (hash {{.hash}}…)", map[string]any{"hash": clean.Line(data.Shown[:8], 8)})
-		}
+		s.words = lang.X("audit.step_shown", "shown to you (hash {{.hash}}…)", map[string]any{"hash": clean.Line(data.Shown[:min(len(data.Shown), shortHash)], shortHash)})
 	case "decided":
 		s.words, s.color = decisionWords(data.Decision, names.by(data.By), data.Scope)
 	case "intent":

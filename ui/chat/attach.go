@@ -12,6 +12,8 @@ import (
 	"fyne.io/fyne/v2/lang"
 
 	"steward/app"
+	"steward/app/clean"
+	"steward/ui/language"
 	"steward/ui/place"
 )
 
@@ -47,15 +49,69 @@ func (p *Place) attachFile() {
 	d.Resize(fyne.NewSize(820, 560)) // only after Show: before, the toolkit has nothing to resize and panics
 }
 
-// Dropped takes files and folders that were dropped on the window.
+// Dropped takes files and folders that were dropped on the window: files are attached, and folders offered to be shared
+// with the servers.
 func (p *Place) Dropped(paths []string) {
-	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			p.share(path)
-		} else {
-			p.attachPath(path)
+	p.d.Go(func(ctx context.Context) {
+		var files, folders []string
+		var refused []error
+		for _, path := range paths {
+			if info, err := os.Stat(path); err != nil || !info.IsDir() {
+				files = append(files, path)
+				continue
+			}
+			if root, err := p.d.App.CheckRoot(ctx, path); err != nil {
+				refused = append(refused, err)
+			} else {
+				folders = append(folders, root)
+			}
 		}
+		if ctx.Err() != nil {
+			return
+		}
+		p.d.Do(func() {
+			for _, path := range files {
+				p.attachPath(path)
+			}
+			for _, err := range refused {
+				p.refuse(err)
+			}
+			p.offerFolders(folders)
+		})
+	})
+}
+
+// refuse says why a folder is not shared, until the person has read it.
+func (p *Place) refuse(err error) {
+	p.d.Layer.Ask(lang.X("chat.folder_refused", "This folder is not shared"), language.Message(err), place.Button{Label: lang.X("common.close", "Close")})
+}
+
+// offerFolders asks whether folders that may be shared are to be.
+func (p *Place) offerFolders(roots []string) {
+	roots = slices.DeleteFunc(roots, func(r string) bool { return slices.Contains(p.settings.Roots, r) })
+	if len(roots) == 0 {
+		return
 	}
+	shown := make([]string, len(roots))
+	for i, r := range roots {
+		shown[i] = clean.Reveal(shortPath(r))
+	}
+	p.d.Layer.Ask(lang.X("chat.share_ask", "Share with the servers of this chat?"),
+		strings.Join(shown, "\n")+"\n\n"+lang.X("chat.share_about", "They are told that they may work in it, with all that is in it and below."),
+		place.Button{Label: lang.X("common.cancel", "Cancel")},
+		place.Button{Label: lang.X("chat.share", "Share"), Look: place.Strong, Do: func() { p.addRoots(roots) }})
+}
+
+func (p *Place) addRoots(roots []string) {
+	p.change(func(s *app.ConversationSettings) {
+		all := slices.Clone(s.Roots)
+		for _, r := range roots {
+			if !slices.Contains(all, r) {
+				all = append(all, r)
+			}
+		}
+		s.Roots = all
+	})
 }
 
 func (p *Place) attachPath(path string) {
@@ -95,12 +151,10 @@ func (p *Place) share(path string) {
 		}
 		p.d.Do(func() {
 			if err != nil {
-				p.fail(err)
+				p.refuse(err)
 				return
 			}
-			if !slices.Contains(p.settings.Roots, root) {
-				p.change(func(s *app.ConversationSettings) { s.Roots = append(slices.Clone(s.Roots), root) })
-			}
+			p.addRoots([]string{root})
 		})
 	})
 }

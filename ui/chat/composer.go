@@ -113,6 +113,7 @@ func (c *composer) rebuild() {
 	}
 	c.edit.Hidden = c.edits == ""
 	c.resized()
+	c.chips.Refresh() // in the same room there may be others now
 }
 
 // chipOf shows the i-th of what is attached.
@@ -169,6 +170,7 @@ func (c *composer) showFolders(roots []string) {
 		c.folders.objects = append(c.folders.objects, ch)
 	}
 	c.resized()
+	c.folders.Refresh()
 }
 
 func (c *composer) changed() {
@@ -271,7 +273,8 @@ func (c *composer) sendOrStop() {
 	c.submit()
 }
 
-// submit sends what was typed. Until it is stored it stays where it is, so nothing is lost when that fails.
+// submit sends what was typed. The composer is free at once: what the person types from then on is another message.
+// Where the message could not be stored, it comes back.
 func (c *composer) submit() {
 	d := c.draft()
 	d.text = strings.TrimSpace(d.text)
@@ -280,14 +283,29 @@ func (c *composer) submit() {
 	}
 	c.ending = true
 	c.closePopup()
+	c.restore(draft{})
+	id, turn := c.p.state.conversation, c.p.loading
 	c.p.sendDraft(d, func(err error) {
 		c.ending = false
-		if err != nil {
+		switch {
+		case err == nil:
+		case turn == c.p.loading:
 			c.p.fail(err)
-			return
+			c.restore(d.with(c.draft()))
+		default:
+			c.p.fail(err)
+			c.p.drafts[id] = d.with(c.p.drafts[id])
 		}
-		c.restore(draft{})
 	})
+}
+
+// with is a draft with what was begun behind it.
+func (d draft) with(next draft) draft {
+	if next.text != "" {
+		d.text = strings.TrimSpace(d.text + "\n" + next.text)
+	}
+	d.attach = append(d.attach[:len(d.attach):len(d.attach)], next.attach...)
+	return d
 }
 
 // working shows whether a turn runs.

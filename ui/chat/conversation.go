@@ -235,6 +235,7 @@ func (p *Place) Commands() []place.Command {
 	}
 	return []place.Command{
 		{ID: "chat.composer", TitleKey: "chat.to_composer", Shortcut: ctrl(fyne.KeyL), Do: p.focusComposer},
+		{ID: "chat.enter_card", TitleKey: "waiting.enter", Shortcut: ctrl(fyne.KeyJ), Enabled: func() bool { return len(p.state.items) > 0 }, Do: p.enterCard},
 		{ID: "chat.escape", Shortcut: &desktop.CustomShortcut{KeyName: fyne.KeyEscape}, Enabled: p.escapable, Do: p.escape},
 		{ID: "chat.find", TitleKey: "chat.find", Shortcut: ctrl(fyne.KeyF), Enabled: some, Do: p.finder.show},
 		{ID: "chat.stop", TitleKey: "chat.stop_turn", Enabled: func() bool { return p.state.working }, Do: p.stop},
@@ -242,6 +243,7 @@ func (p *Place) Commands() []place.Command {
 		{ID: "chat.edit", TitleKey: "chat.edit_and_branch", Enabled: func() bool { return p.state.last(roleUser) != nil }, Do: p.editLast},
 		{ID: "chat.copy", TitleKey: "chat.copy_answer", Enabled: func() bool { return p.state.last(roleAssistant) != nil }, Do: func() { p.copyText(p.state.last(roleAssistant).words()) }},
 		{ID: "chat.copy_all", TitleKey: "chat.copy_conversation", Enabled: some, Do: p.copyConversation},
+		{ID: "chat.export", TitleKey: "chat.export", Enabled: some, Do: p.export},
 		{ID: "chat.rename", TitleKey: "chat.rename", Enabled: some, Do: func() { p.head.rename() }},
 		{ID: "chat.tools", TitleKey: "chat.tools_here", Do: func() { p.toolSwitches() }},
 		{ID: "chat.model", TitleKey: "chat.choose_model", Do: func() { p.modelMenu() }},

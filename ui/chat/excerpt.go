@@ -76,12 +76,13 @@ func (e *excerpt) attachment() (app.Attachment, bool) {
 // show shows the lines that are named.
 func (e *excerpt) show() {
 	a, ok := e.attachment()
+	from, _, _ := e.chosen()
 	was := e.wrong.Hidden
 	if e.wrong.Hidden = ok; !ok {
 		e.wrong.SetText(lang.X("chat.lines_wrong", "Name two lines from 1 to {{.count}}.", map[string]any{"count": len(e.lines)}), text.Run{Color: theme.Refusal})
 	} else {
 		e.say(a)
-		e.pane.SetBlocks([]*text.Block{{Runs: []text.Run{{Text: revealLines(a.Text)}}, Code: true, NoWrap: true, Number: true}})
+		e.pane.SetBlocks([]*text.Block{{Runs: []text.Run{{Text: revealLines(a.Text)}}, Code: true, NoWrap: true, Number: true, First: from}})
 	}
 	if was != e.wrong.Hidden {
 		e.resized()

@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -16,6 +17,8 @@ import (
 	"steward/ui/text"
 	"steward/ui/theme"
 )
+
+const headGap = 2.5 * theme.Step
 
 // headFacts is what the head shows, as it was read.
 type headFacts struct {
@@ -126,7 +129,7 @@ func newHead(p *Place) *head {
 	}
 	h.demo.Hide()
 	h.context.Hide()
-	h.row = newLine(2.5*theme.Step, []fyne.CanvasObject{h.tap}, h.edit, h.demo, h.lock, h.model, h.tools, h.context, h.more)
+	h.row = newLine(headGap, []fyne.CanvasObject{h.tap}, h.edit, h.demo, h.lock, h.model, h.tools, h.context, h.more)
 	h.ExtendBaseWidget(h)
 	return h
 }
@@ -134,19 +137,67 @@ func newHead(p *Place) *head {
 func (h *head) show(f headFacts) {
 	h.facts = f
 	h.demo.Hidden = !f.demo
-	_, model := f.model()
+	h.Refresh()
+}
+
+// Steps in which the head says less where there is less room.
+const (
+	headWhole = iota
+	headLock  // the read-only switch is an icon
+	headSums  // sums are numbers alone
+	headIcons // the model's name is short, the demo's mark an icon
+	headLeast // the model is an icon as well, and how full the context is has no room
+	headSteps
+)
+
+// leastTitle is as much of a title as stays readable; the head says less before it takes that away.
+const leastTitle float32 = 180
+
+// say words everything beside the title for a step.
+func (h *head) say(step int) {
+	_, model := h.facts.model()
 	switch {
-	case model == "" && f.demo:
+	case model == "" && h.facts.demo:
 		model = lang.X("chat.demo_model", "Demo model")
 	case model == "":
 		model = lang.X("chat.no_model", "No model")
 	}
-	h.model.words = clean.Line(model, 60)
-	n, servers, tokens := f.toolSum()
-	h.tools.words = toolWords(n, servers, tokens)
-	h.context.Hidden = f.messages == 0
-	h.context.words = lang.X("chat.context", "Context {{.tokens}} tok", map[string]any{"tokens": count(f.messages)})
-	h.Refresh()
+	n, servers, tokens := h.facts.toolSum()
+	used := map[string]any{"tokens": count(h.facts.messages)}
+	h.demo.words, h.lock.words = lang.X("shell.demo", "Demo"), lang.X("chat.read_only", "Read-only")
+	h.model.words, h.model.most = clean.Line(model, 60), 220
+	h.tools.words, h.context.words = toolWords(n, servers, tokens), lang.X("chat.context", "Context {{.tokens}} tok", used)
+	if step >= headLock {
+		h.lock.words = ""
+	}
+	if step >= headSums {
+		h.tools.words, h.context.words = strconv.Itoa(n), lang.X("chat.context_short", "{{.tokens}} tok", used)
+	}
+	if step >= headIcons {
+		h.demo.words, h.model.most = "", 120
+	}
+	if step >= headLeast {
+		h.model.words = ""
+	}
+	h.context.Hidden = h.facts.messages == 0 || step >= headLeast
+}
+
+// fit says as much as leaves the title its room.
+func (h *head) fit(width float32) {
+	chips := []*chip{h.demo, h.lock, h.model, h.tools, h.context, h.more}
+	for step := range headSteps {
+		h.say(step)
+		room := width
+		for _, c := range chips {
+			c.Refresh()
+			if c.Visible() {
+				room -= c.MinSize().Width + headGap
+			}
+		}
+		if room >= min(h.title.natural, leastTitle) {
+			return
+		}
+	}
 }
 
 // toolWords sums up what the model is offered.
@@ -221,17 +272,7 @@ func (r *headRenderer) Refresh() {
 
 func (r *headRenderer) Layout(s fyne.Size) {
 	h := r.h
-	narrow := s.Width < 760
-	for _, c := range []*chip{h.lock, h.tools, h.model} {
-		c.small = true
-	}
-	h.lock.words = lang.X("chat.read_only", "Read-only")
-	if narrow {
-		h.lock.words = ""
-	}
-	for _, c := range []*chip{h.demo, h.lock, h.model, h.tools, h.context} {
-		c.Refresh()
-	}
+	h.fit(s.Width - 9*theme.Step)
 	h.row.Move(fyne.NewPos(5*theme.Step, 0))
 	h.row.Resize(fyne.NewSize(s.Width-9*theme.Step, s.Height))
 	h.row.Layout.Layout(h.row.Objects, h.row.Size())
@@ -258,6 +299,7 @@ func (p *Place) conversationMenu(at fyne.CanvasObject) {
 		{Label: lang.X("chat.duplicate", "Duplicate"), Icon: "copy", Disabled: none, Do: p.duplicate},
 		{Label: lang.X("chat.copy_conversation", "Copy the conversation as Markdown"), Icon: "copy", Disabled: none, Do: p.copyConversation},
 	}
+	items = append(items, place.MenuItem{Label: lang.X("chat.export", "Export…"), Icon: "download", Disabled: none, Do: p.export})
 	if none {
 		items = append(items, place.MenuItem{Label: lang.X("chat.temporary", "Temporary chat"), Icon: "eye-off", Checked: p.wantTemporary.Load(), Do: func() {
 			p.wantTemporary.Store(!p.wantTemporary.Load())

@@ -60,6 +60,8 @@ type Place struct {
 	finder   *finder
 	book     book
 	watches  map[watched]*watch
+	cards    map[*itemRow]bool
+	entered  string   // the card that the keyboard was led into last
 	pins     *flowBox // pinned prompts, above the composer
 	ticking  bool
 
@@ -72,6 +74,7 @@ type Place struct {
 type itemCard interface {
 	fyne.CanvasObject
 	HeightFor(width float32) float32
+	Enter() // puts the keyboard into it, on the answer that lets nothing happen
 	Close()
 }
 
@@ -79,7 +82,7 @@ type itemCard interface {
 func New(d place.Deps) *Place {
 	p := &Place{
 		d: d, now: time.Now, pool: code.NewPool(d.Do), state: newPresenter(), opened: map[string]bool{}, runs: map[string]time.Time{},
-		objects: map[*column]string{}, drafts: map[string]draft{}, watches: map[watched]*watch{},
+		objects: map[*column]string{}, drafts: map[string]draft{}, watches: map[watched]*watch{}, cards: map[*itemRow]bool{},
 	}
 	p.card = func(item consent.Item, resized func()) itemCard {
 		return waiting.NewCard(item, waiting.Deps{Deps: d, Resized: func(*waiting.Card) { resized() }})
@@ -118,6 +121,7 @@ func New(d place.Deps) *Place {
 	p.unsub = d.App.Listen(p.told)
 	p.open("")
 	p.readPrompts()
+	d.Go(func(ctx context.Context) { d.App.Start(ctx) }) // what they offer is wanted before anything is asked: tools, prompts, resources
 	return p
 }
 
@@ -139,6 +143,7 @@ func (p *Place) Shown() {
 	p.shown = true
 	p.list.Reset()
 	p.focusComposer()
+	p.readEnter()
 	p.tick()
 }
 
@@ -148,6 +153,9 @@ func (p *Place) Hidden() { p.shown = false; p.composer.closePopup() }
 // Close ends what the place holds.
 func (p *Place) Close() {
 	p.composer.closePopup()
+	for v := range p.cards {
+		v.card.Close()
+	}
 	unsub, pool, watches := p.unsub, p.pool, slices.Collect(maps.Values(p.watches))
 	go func() { // all of them wait for work that may itself want Fyne's goroutine
 		for _, k := range watches {
@@ -366,6 +374,7 @@ func (p *Place) released(o fyne.CanvasObject) {
 	case *answerRow:
 		delete(p.objects, o.column)
 	case *itemRow:
+		delete(p.cards, o)
 		o.card.Close()
 	}
 }

@@ -97,6 +97,26 @@ func TestReadingIsNotDisturbedByWhatStreams(t *testing.T) {
 	}
 }
 
+// The narrower the head, the less stands beside the title, which stays readable.
+func TestHeadLeavesTheTitleRoom(t *testing.T) {
+	b := newBench(t, "light", "en")
+	b.ready()
+	b.turn("A question with a title that is rather long, longer than a narrow head has room for")
+	for _, width := range []float32{1032, 800, 660, 504} {
+		b.window.Resize(fyne.NewSize(width, 700))
+		b.settle()
+		if got := b.head.tap.Size().Width; got < leastTitle {
+			t.Errorf("%v wide, the title has %v", width, got)
+		}
+		for _, c := range []*chip{b.head.model, b.head.tools, b.head.context, b.head.more} {
+			if c.Visible() && (c.Size().Width < c.MinSize().Width-0.5 || c.Position().X < b.head.tap.Size().Width) {
+				t.Errorf("%v wide, %q has %v of %v at %v", width, c.words, c.Size().Width, c.MinSize().Width, c.Position().X)
+			}
+		}
+		b.picture(fmt.Sprintf("narrow-%v", width))
+	}
+}
+
 func wheel(dy float32) *fyne.ScrollEvent {
 	return &fyne.ScrollEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(300, 300)}, Scrolled: fyne.NewDelta(0, dy)}
 }

@@ -54,6 +54,7 @@ type row struct {
 	call    *app.CallState
 	item    *consent.Item
 	text    string // of a notice; safe to show
+	last    bool   // of an ending: it is the end of all there is, so it can be tried again
 }
 
 // message is a message with the pieces that arrived since it was read.

@@ -225,3 +225,19 @@ func TestLinesStayLinesWhenTheyAreRevealed(t *testing.T) {
 		t.Errorf("hidden in JSON: %q", got)
 	}
 }
+
+// Only the end of all there is can be tried again: trying again asks for the last answer.
+func TestOnlyTheLastEndingIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	p := loaded(user("u", "q"), app.ChatMessage{ID: "m", Role: roleAssistant, State: stateStopped, Text: "x"})
+	p.flush()
+	at := slices.IndexFunc(p.rows, func(r row) bool { return r.kind == rowEnding })
+	if at < 0 || !p.rows[at].last {
+		t.Fatalf("the rows are %s", keys(p))
+	}
+	p.apply(event.TurnStart{Conversation: "c"})
+	p.store(user("v", "q"))
+	if c := p.flush(); p.rows[at].last || !c.reset && !slices.Contains(c.touched, at) {
+		t.Errorf("an ending that is not the last any more: %+v, changed %+v", p.rows[at], c)
+	}
+}

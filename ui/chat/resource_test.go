@@ -99,9 +99,7 @@ func TestPartOfAResource(t *testing.T) {
 	if a := b.composer.attach[0]; a.Text != strings.Join(strings.Split(whole.Text, "\n")[1:3], "\n") || !strings.Contains(a.Name, "lines 2–3") || a.URI != r.URI {
 		t.Errorf("attached is %q: %q", a.Name, a.Text)
 	}
-	if len(b.composer.mentioned) != 0 {
-		t.Error("what is attached is still suggested")
-	}
+	b.until("what is attached is not suggested any more", func() bool { return len(b.composer.mentioned) == 0 })
 }
 
 // An attached resource that changes is marked, read again on request, and replaced once it was seen.

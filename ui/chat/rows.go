@@ -21,6 +21,11 @@ func (p *presenter) flush() changes {
 		old := p.rows
 		p.rows = p.arrange()
 		c = differ(old, p.rows)
+		for i := range old {
+			if i < len(p.rows) && old[i].last != p.rows[i].last {
+				p.touched[p.rows[i].key] = true
+			}
+		}
 	}
 	if !c.reset {
 		kept := len(p.rows) - c.added
@@ -85,11 +90,11 @@ func (p *presenter) arrange() []row {
 			if p.end != nil && n == len(p.messages)-1 && m.Error == "" {
 				m.Error = p.end.Error
 			}
-			out = append(out, row{kind: rowEnding, key: keyOf(rowEnding, m.ID), message: m})
+			out = append(out, row{kind: rowEnding, key: keyOf(rowEnding, m.ID), message: m, last: n == len(p.messages)-1 && !p.working})
 		}
 	}
 	if n := len(p.messages); p.end != nil && !p.working && (n == 0 || !ended(p.messages[n-1])) {
-		out = append(out, row{kind: rowEnding, key: keyOf(rowEnding, p.end.ID), message: p.end})
+		out = append(out, row{kind: rowEnding, key: keyOf(rowEnding, p.end.ID), message: p.end, last: true})
 	}
 	if n := len(p.messages); n > 0 && !p.working && p.messages[n-1].Role == roleAssistant && !p.messages[n-1].streaming() {
 		out = append(out, row{kind: rowActions, key: keyOf(rowActions, p.messages[n-1].ID), message: p.messages[n-1]})

@@ -11,6 +11,7 @@ import (
 
 	"steward/app/clean"
 	"steward/ui/markdown"
+	"steward/ui/place"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -308,17 +309,21 @@ type endingRow struct {
 	*column
 	sentence *text.View
 	mark     *widget.Icon
+	retry    *chip
+	models   *chip
 }
 
 func newEndingRow(p *Place, r row) *endingRow {
 	e := &endingRow{sentence: text.NewView(words()), mark: widget.NewIcon(nil)}
 	p.textView(e.sentence)
-	retry := newChip(outlined, "retry", lang.X("common.retry", "Try again"), p.regenerate)
-	retry.small = true
+	e.retry = newChip(outlined, "retry", lang.X("common.retry", "Try again"), p.regenerate)
+	e.models = newChip(outlined, "model", lang.X("chat.model_settings", "Model settings"), func() { p.d.Open(place.Settings, "models") })
 	copied := newChip(quiet, "copy", lang.X("common.copy", "Copy"), func() { p.copyText(e.sentence.Plain()) })
-	retry.onShort, copied.onShort = p.d.Shortcut, p.d.Shortcut
+	for _, c := range []*chip{e.retry, e.models, copied} {
+		c.small, c.onShort = true, p.d.Shortcut
+	}
 	card := newColumn(2*theme.Step, pad{2.5 * theme.Step, 3 * theme.Step, 2.5 * theme.Step, 4 * theme.Step},
-		newBeside(e.mark, e.sentence), newLine(2*theme.Step, []fyne.CanvasObject{retry, copied}, nil))
+		newBeside(e.mark, e.sentence), newLine(2*theme.Step, []fyne.CanvasObject{e.retry, e.models, copied}, nil))
 	card.ground, card.edge = theme.RefusalTint, theme.Refusal
 	if r.message.State == stateStopped {
 		card.ground, card.edge = theme.CodeGround, theme.Line
@@ -335,6 +340,8 @@ func (e *endingRow) show(r row) bool {
 	}
 	e.mark.SetResource(theme.IconIn(icon, colour))
 	e.sentence.SetText(clean.Clean(endingWords(r.message)), text.Run{})
+	e.retry.Hidden, e.models.Hidden = !r.last, !r.last || r.message.State != stateFailed
+	e.column.Refresh()
 	return true
 }
 

@@ -119,3 +119,24 @@ func TestDraftsAreKept(t *testing.T) {
 		t.Errorf("after a failure the draft is %q", b.composer.entry.Text)
 	}
 }
+
+// What is typed while a message is on its way is another message, and stays.
+func TestTypingGoesOnWhileAMessageIsSent(t *testing.T) {
+	b := newBench(t, "light", "en")
+	b.ready()
+	b.say("Hello")
+	if b.composer.entry.Text != "" {
+		t.Fatalf("the composer still holds %q", b.composer.entry.Text)
+	}
+	for _, r := range "and then" {
+		b.composer.entry.TypedRune(r)
+	}
+	b.until("the turn has ended", b.ended)
+	if b.composer.entry.Text != "and then" {
+		t.Errorf("of what was typed meanwhile there is %q", b.composer.entry.Text)
+	}
+	d := draft{text: "one", attach: []app.Attachment{{Name: "a"}}}.with(draft{text: "two", attach: []app.Attachment{{Name: "b"}}})
+	if d.text != "one\ntwo" || len(d.attach) != 2 {
+		t.Errorf("together they are %+v", d)
+	}
+}

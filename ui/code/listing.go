@@ -122,7 +122,7 @@ func (l *Listing) footOf(lines int) *button {
 	case l.open:
 		return newButton("", text.Say(l.cfg.Words.ShowLess), l.toggle)
 	case lines > foldBeyond:
-		return newButton("", l.cfg.Words.Lines(lines), l.toggle)
+		return newButton("", l.cfg.Words.Lines(lines-foldBeyond), l.toggle)
 	}
 	return nil
 }

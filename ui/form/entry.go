@@ -197,9 +197,7 @@ func (e *Entry) handOn(shortcut fyne.Shortcut) {
 		e.window.TypedShortcut(shortcut)
 		return
 	}
-	if c, ok := fyne.CurrentApp().Driver().CanvasForObject(e).(fyne.Shortcutable); ok {
-		c.TypedShortcut(shortcut)
-	}
+	handShortcut(e, shortcut)
 }
 
 func (e *Entry) modifiers() fyne.KeyModifier {

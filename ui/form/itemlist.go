@@ -42,6 +42,7 @@ func newItemList(field *Field) *itemList {
 	l := &itemList{field: field}
 	l.add = newListButton(lang.X("form.add", "Add an entry"), "plus", func() { l.insert(len(l.rows), true) })
 	l.add.onKey = func(ev *fyne.KeyEvent) bool { return l.onKey(ev) }
+	l.add.shortcut = func(s fyne.Shortcut) bool { return l.shortcut(s) }
 	l.ExtendBaseWidget(l)
 	return l
 }
@@ -59,7 +60,8 @@ func (l *itemList) newRow() *itemRow {
 	r.entry.OnShortcut = func(s fyne.Shortcut) bool { return l.shortcut(s) }
 	r.entry.OnBigPaste = func(s string) { l.onPaste(s) }
 	r.remove = newListButton("", "cross", func() { l.drop(l.at(r)) })
-	r.remove.onKey = func(ev *fyne.KeyEvent) bool { return l.onKey(ev) }
+	r.remove.onKey = l.add.onKey
+	r.remove.shortcut = l.add.shortcut
 	return r
 }
 
@@ -266,7 +268,8 @@ func (r *itemListRenderer) Refresh() {
 // listButton is a button that hands on Escape, which Fyne's would keep.
 type listButton struct {
 	widget.Button
-	onKey func(*fyne.KeyEvent) bool
+	onKey    func(*fyne.KeyEvent) bool
+	shortcut func(fyne.Shortcut) bool
 }
 
 func newListButton(words, icon string, do func()) *listButton {
@@ -287,6 +290,20 @@ func (b *listButton) TypedKey(ev *fyne.KeyEvent) {
 		handKey(b, ev)
 	default:
 		b.Button.TypedKey(ev)
+	}
+}
+
+// TypedShortcut hands on every shortcut: first to the form's owner.
+func (b *listButton) TypedShortcut(s fyne.Shortcut) {
+	if b.shortcut == nil || !b.shortcut(s) {
+		handShortcut(b, s)
+	}
+}
+
+// handShortcut gives a shortcut that a control has no use for to the window.
+func handShortcut(o fyne.CanvasObject, s fyne.Shortcut) {
+	if c, ok := fyne.CurrentApp().Driver().CanvasForObject(o).(fyne.Shortcutable); ok {
+		c.TypedShortcut(s)
 	}
 }
 

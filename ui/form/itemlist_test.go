@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 )
 
@@ -83,6 +84,25 @@ func TestNoAnswerIsNull(t *testing.T) {
 	f.Set(map[string]json.RawMessage{"a": raw("3")})
 	if values(f) != "a=3 c=null" {
 		t.Error(values(f))
+	}
+}
+
+// Shortcuts typed in any control go to the form's owner.
+func TestShortcutsGoToTheOwner(t *testing.T) {
+	f := New([]Field{{Name: "s", Kind: String}, {Name: "b", Kind: Boolean}, {Name: "c", Kind: Choices, Choices: choices("x")}, {Name: "l", Kind: List, Entry: String, Default: raw(`["a"]`)}}, draw)
+	show(t, f)
+	got := 0
+	f.OnShortcut = func(fyne.Shortcut) bool { got++; return true }
+	controls := []fyne.Focusable{f.rows[3].items.add, f.rows[3].items.rows[0].remove}
+	for _, r := range f.rows {
+		controls = append(controls, r.target())
+	}
+	for i, c := range controls {
+		c.(fyne.Shortcutable).TypedShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyReturn, Modifier: fyne.KeyModifierControl})
+		if got != i+1 {
+			t.Errorf("%T keeps shortcuts", c)
+			got = i + 1
+		}
 	}
 }
 

@@ -56,9 +56,7 @@ func (g *optionGroup) TypedShortcut(shortcut fyne.Shortcut) {
 	if g.onShortcut(shortcut) {
 		return
 	}
-	if c, ok := fyne.CurrentApp().Driver().CanvasForObject(g).(fyne.Shortcutable); ok {
-		c.TypedShortcut(shortcut)
-	}
+	handShortcut(g, shortcut)
 }
 
 // FocusGained shows where the keys go.

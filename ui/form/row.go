@@ -38,7 +38,7 @@ func (r *row) build() {
 	if title == "" {
 		title = field.Name
 	}
-	if field.Required {
+	if field.Required && !field.Nullable {
 		title += " *"
 	}
 	r.title = r.form.text(title, Title)
@@ -78,8 +78,6 @@ func (r *row) buildControl() {
 	e.OnFocus = r.focused
 	e.OnShortcut = r.shortcut
 	e.OnBigPaste = r.bigPaste
-	step := e.OnKey
-	e.OnKey = func(event *fyne.KeyEvent) bool { return step != nil && step(event) || r.key(event) }
 	r.entry, r.control, r.focus = e, e, e
 }
 

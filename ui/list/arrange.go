@@ -225,9 +225,14 @@ func (l *List) place() (news bool) {
 	l.field.Objects = objects
 	l.placeMarks()
 	l.bar.update()
-	canvas.Refresh(l.selectedMark) // only marks the window for painting; a new row does not do that by being moved
+	l.repaint() // a new row does not do that by being moved
 	return news
 }
+
+// repaint marks the window for painting. It goes through an object that is always drawn: Fyne forgets the window of one
+// that has been hidden for a while, such as the mark of a list in which nothing is chosen, and then paints nothing. The
+// rows themselves are not refreshed, which would make their textures anew.
+func (l *List) repaint() { canvas.Refresh(l.paper) }
 
 func (l *List) placeMarks() {
 	mark := func(m *canvas.Rectangle, i int) {
@@ -236,7 +241,7 @@ func (l *List) placeMarks() {
 			return
 		}
 		m.Move(fyne.NewPos(l.Inset, float32(l.at.Top(i)-l.offset)))
-		m.Resize(fyne.NewSize(l.size.Width-2*l.Inset, float32(l.at.Height(i))))
+		m.Resize(fyne.NewSize(l.size.Width-2*l.Inset-l.beside, float32(l.at.Height(i))))
 		m.Show()
 	}
 	mark(l.selectedMark, l.selected)

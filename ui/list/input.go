@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"steward/ui/theme"
@@ -119,7 +118,7 @@ func (l *List) hover(i int) {
 	}
 	l.hovered = i
 	l.placeMarks()
-	canvas.Refresh(l.hoverMark)
+	l.repaint()
 }
 
 // FocusGained shows that keys go to the list.
@@ -136,8 +135,7 @@ func (l *List) FocusLost() {
 
 func (l *List) showFocus() {
 	l.colorFocus()
-	canvas.Refresh(l.focusRing)
-	canvas.Refresh(l.selectedMark)
+	l.repaint()
 }
 
 // colorFocus draws the focus around the chosen row, or around the list where none is chosen. Who clicked knows

@@ -2,10 +2,12 @@ package list
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/test"
 )
 
 func TestKeysChoose(t *testing.T) {
@@ -105,4 +107,28 @@ func TestHorizontalMovementGoesToTheRow(t *testing.T) {
 	if offset, _, _ := s.Offset(); offset != 0 {
 		t.Error("the list moved too")
 	}
+}
+
+// TestWhatMarksTheWindowForPaintingIsAlwaysDrawn: Fyne finds an object's window only while the object is drawn, so the
+// marks, which are hidden where nothing is chosen, cannot ask for painting.
+func TestWhatMarksTheWindowForPaintingIsAlwaysDrawn(t *testing.T) {
+	s := newSheet(t, 300, func(int) float32 { return 30_000 }).window(610, 400)
+	s.Selectable = true
+	drawn := func(when string) {
+		t.Helper()
+		if !slices.Contains(test.WidgetRenderer(s.List).Objects(), fyne.CanvasObject(s.paper)) || !s.paper.Visible() || s.paper.Size().IsZero() {
+			t.Errorf("%s: what asks for painting is not drawn", when)
+		}
+	}
+	drawn("at first")
+	s.Select(3)
+	s.Select(-1)
+	drawn("nothing is chosen any more")
+	s.Reset()
+	drawn("after Reset")
+	s.ScrollToEnd()
+	drawn("at the end")
+	s.areas, s.names = nil, nil
+	s.Reset()
+	drawn("without rows")
 }

@@ -97,6 +97,7 @@ type List struct {
 	width   float32 // of rows, at the last arrangement
 	offset  float64 // of the viewport, at the last arrangement
 	busy    bool
+	beside  float32 // kept free by the marks at the right
 	visible struct{ first, last int }
 
 	selected, cursor, hovered int
@@ -107,6 +108,7 @@ type List struct {
 	field                      *fyne.Container
 	selectedMark, hoverMark    *canvas.Rectangle
 	focusRing                  *canvas.Rectangle
+	paper                      *canvas.Rectangle // see repaint
 	bar                        *bar
 	measuredSum, measuredCount float64
 }
@@ -132,6 +134,8 @@ func newList(source Source, at offsets) *List {
 	l.rows.init(&l.source)
 	l.selectedMark, l.hoverMark = canvas.NewRectangle(nil), canvas.NewRectangle(nil)
 	l.focusRing = canvas.NewRectangle(nil)
+	l.paper = canvas.NewRectangle(theme.Color(theme.Clear))
+	l.paper.Resize(fyne.NewSize(1, 1))
 	l.field = container.New(fieldLayout{l})
 	l.clip = container.NewClip(l.field)
 	l.bar = newBar(l)
@@ -348,7 +352,7 @@ func (l *List) MinSize() fyne.Size { return fyne.NewSize(48, 48) }
 // CreateRenderer is Fyne's.
 func (l *List) CreateRenderer() fyne.WidgetRenderer {
 	l.recolor()
-	return &renderer{list: l, objects: []fyne.CanvasObject{l.clip, l.bar, l.focusRing}}
+	return &renderer{list: l, objects: []fyne.CanvasObject{l.paper, l.clip, l.bar, l.focusRing}}
 }
 
 // The renderer holds nothing of its own: Fyne throws renderers away that were out of sight for a minute.
@@ -367,5 +371,5 @@ func (r *renderer) Refresh() {
 	r.list.recolor()
 	r.list.rows.repaintAll()
 	r.list.arrange()
-	canvas.Refresh(r.list.focusRing)
+	r.list.repaint()
 }

@@ -73,7 +73,7 @@ func NewTable(columns []Column, source TableSource) *Table {
 			return true
 		},
 	}, rowHeight)
-	t.List.Selectable = true
+	t.List.Selectable, t.List.beside = true, gutter // the marks end where the rows' lines do
 	t.List.OnSideways = func(_ fyne.Position, dx float32) bool {
 		t.shiftBy(-dx)
 		return true
@@ -147,6 +147,16 @@ func (t *Table) columnsMoved() {
 	for _, b := range t.List.rows.built {
 		b.object.(*tableRow).layout()
 	}
+}
+
+// SetWidth changes a column's least width, where what it shows has become longer.
+func (t *Table) SetWidth(column int, width float32) {
+	if t.columns[column].Width == width {
+		return
+	}
+	t.columns[column].Width = width
+	t.share()
+	t.columnsMoved()
 }
 
 // resizeColumn gives a column a fixed width.

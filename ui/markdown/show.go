@@ -125,7 +125,7 @@ func (v *View) showBig() {
 	v.final, v.kept, v.groups, v.parsed = 0, 0, 0, len(v.src)
 	if v.viewer == nil {
 		v.show(Parse(beginning(v.src), v.cfg.Words), 0, "", false)
-		v.unfold(v.cfg.Words.Lines(strings.Count(v.src, "\n")+1), &text.Block{})
+		v.unfold(v.cfg.Words.Lines(strings.Count(v.src, "\n")-strings.Count(beginning(v.src), "\n")+1), &text.Block{})
 		return
 	}
 	v.show(nil, 0, "", false)

@@ -10,6 +10,7 @@ import (
 
 	"steward/app"
 	"steward/app/clean"
+	"steward/ui/button"
 	"steward/ui/form"
 	"steward/ui/language"
 	"steward/ui/place"
@@ -26,8 +27,8 @@ type editor struct {
 	mode   *segments
 	forms  [2]*form.Form // a program, an address
 	status *fyne.Container
-	save   *button
-	stop   *button // cancels
+	save   *button.Button
+	stop   *button.Button // cancels
 	busy   bool
 }
 
@@ -61,7 +62,7 @@ func (s *Place) edit(before app.ServerEntry, name string) *editor {
 		}
 		e.forms[i] = form.New(fields, formTexts)
 		e.forms[i].OnResize, e.forms[i].OnShortcut = e.page.changed, s.k.d.Shortcut
-		e.forms[i].OnChange = e.look
+		e.forms[i].OnChange, e.forms[i].OnEscape = e.look, func() bool { s.back(); return true }
 	}
 	words := []string{lang.X("servers.a_program", "A program on this computer"), lang.X("servers.an_address", "An address")}
 	if name == "" {
@@ -79,7 +80,7 @@ func (s *Place) edit(before app.ServerEntry, name string) *editor {
 	}
 	e.stop = newButton(lang.X("common.cancel", "Cancel"), e.cancel)
 	e.save = newButton(lang.X("common.save", "Save"), e.keep)
-	e.save.strong = true
+	e.save.SetLook(button.Strong)
 	s.drafts[name] = e
 	e.draw()
 	s.show(e.page)
@@ -120,6 +121,9 @@ func (e *editor) look() {
 				colour = theme.Refusal
 			}
 			e.status.Objects = append(e.status.Objects, caption("⚠ "+p, colour, text.Wrap))
+		}
+		if _, moved := app.HideSecrets(e.entry()); len(moved) > 0 {
+			e.status.Objects = append(e.status.Objects, keptWords(moved))
 		}
 	}
 	e.page.changed()

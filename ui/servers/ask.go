@@ -89,6 +89,13 @@ func (q *asking) complete() {
 	})
 }
 
+// forget ends the asking: another form stands in its place. q may be nil.
+func (q *asking) forget() {
+	if q != nil {
+		q.turn.Add(1)
+	}
+}
+
 func (q *asking) suggest(name, value string, found app.Suggestions) {
 	var hints []fyne.CanvasObject
 	for _, v := range found.Values {

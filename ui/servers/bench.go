@@ -14,6 +14,7 @@ import (
 	"steward/app"
 	"steward/app/clean"
 	"steward/app/event"
+	"steward/ui/button"
 	"steward/ui/code"
 	"steward/ui/form"
 	"steward/ui/language"
@@ -37,8 +38,8 @@ type bench struct {
 	raw    *form.Entry
 	mode   *segments
 	input  *fyne.Container
-	run    *button
-	halt   *button
+	run    *button.Button
+	halt   *button.Button
 	status *text.Label
 	result *fyne.Container
 	object fyne.CanvasObject
@@ -74,7 +75,7 @@ func newBench(k *kit, p *page, call caller, t app.ServerTool) *bench {
 	}
 	b.mode = newSegments(b.show, lang.X("servers.as_form", "Form"), lang.X("servers.as_json", "JSON"))
 	b.run = newButton(lang.X("servers.run", "Run"), b.start)
-	b.run.strong = true
+	b.run.SetLook(button.Strong)
 	b.halt = newButton(lang.X("common.stop", "Stop"), func() {
 		if b.stop != nil {
 			b.stop()

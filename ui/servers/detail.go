@@ -14,6 +14,7 @@ import (
 
 	"steward/app"
 	"steward/app/clean"
+	"steward/ui/button"
 	"steward/ui/language"
 	"steward/ui/place"
 	"steward/ui/text"
@@ -53,13 +54,13 @@ type detail struct {
 	doctor  *doctorTab
 	review  *review
 	server  string
-	shape   string             // what the head shows
-	made    map[string]*button // of the head, kept so that the keyboard stays on them
+	shape   string                    // what the head shows
+	made    map[string]*button.Button // of the head, kept so that the keyboard stays on them
 	on      *widget.Check
 }
 
 func newDetail(s *Place) *detail {
-	d := &detail{s: s, blank: newPage(), head: container.NewStack(), made: map[string]*button{}}
+	d := &detail{s: s, blank: newPage(), head: container.NewStack(), made: map[string]*button.Button{}}
 	d.tools, d.res, d.log, d.wire = newToolsTab(s), newResourcesTab(s), newLogTab(s), newWireTab(s)
 	d.prompts, d.doctor = newPromptsTab(s), newDoctorTab(s)
 	d.all = []tab{d.tools, d.res, d.prompts, d.log, d.wire, d.doctor}
@@ -234,7 +235,7 @@ func (d *detail) buttons(s app.ServerDetail, busy bool) *fyne.Container {
 			b = newIconButton(icon, word, nil)
 			d.made[id] = b
 		}
-		b.tapped = do
+		b.OnTapped = do
 		if b.SetText(word); ok {
 			b.Enable()
 		} else {

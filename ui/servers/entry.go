@@ -59,7 +59,7 @@ func (k *kit) entryCard(p *page, e app.ServerEntry, more ...string) fyne.CanvasO
 	part(lang.X("servers.folder", "Working folder"), nonEmpty(e.Cwd)...)
 	part(lang.X("servers.roots", "Folders shared with it"), slices.Clone(e.Roots)...)
 	if e.Sampling {
-		out = append(out, caption(lang.X("servers.may_sample", "It may ask for answers of your model; you review each."), theme.Waiting, text.Wrap))
+		out = append(out, caption(lang.X("servers.may_sample", "It may ask for answers of your model; you review each that you have not trusted it with."), theme.Waiting, text.Wrap))
 	}
 	for _, problem := range more {
 		out = append(out, caption("⚠ "+problem, theme.Waiting, text.Wrap))

@@ -16,6 +16,7 @@ import (
 
 	"steward/app"
 	"steward/app/clean"
+	"steward/ui/button"
 	"steward/ui/form"
 	"steward/ui/language"
 	"steward/ui/text"
@@ -38,7 +39,7 @@ type importer struct {
 	failed  []string // sentences about what could not be added
 	busy    bool
 
-	cancelIt, showIt, addIt *button // made once, so that the keyboard stays on them
+	cancelIt, showIt, addIt *button.Button // made once, so that the keyboard stays on them
 }
 
 // offered is one server that was found.
@@ -70,6 +71,13 @@ func (s *Place) newImporter() *importer {
 	m.text.SetPlaceHolder(lang.X("servers.import_example", "{\"mcpServers\": {\"files\": {\"command\": \"npx\", \"args\": [\"-y\", \"…\"]}}}"))
 	m.text.OnChanged = func(string) { m.long = "" }
 	m.text.OnShortcut = s.k.d.Shortcut
+	m.text.OnKey = func(e *fyne.KeyEvent) bool {
+		if e.Name == fyne.KeyEscape {
+			s.back()
+			return true
+		}
+		return false
+	}
 	m.text.OnBigPaste = func(whole string) {
 		m.long = whole
 		m.parse()
@@ -189,7 +197,7 @@ func numberIn(what *regexp.Regexp, s string) int {
 }
 
 // besides is a button with a line of text at its right.
-func besides(b *button, l *text.Label) fyne.CanvasObject {
+func besides(b *button.Button, l *text.Label) fyne.CanvasObject {
 	return container.NewBorder(nil, nil, b, nil, container.New(centred{}, l))
 }
 
@@ -213,7 +221,7 @@ func (m *importer) foundObjects() []fyne.CanvasObject {
 		shown, moved := app.HideSecrets(o.entry)
 		objects := []fyne.CanvasObject{strong(clean.Reveal(o.entry.Name)), left(on), m.s.k.entryCard(m.page, shown)}
 		if len(moved) > 0 {
-			objects = append(objects, caption(lang.X("servers.goes_to_keyring", "Kept as secrets, not in the file: {{.names}}", map[string]any{"names": strings.Join(placeholders(moved), ", ")}), theme.Good, text.Wrap))
+			objects = append(objects, keptWords(moved))
 		}
 		out = append(out, column(step, append(objects, o.choices(shown)...)...))
 	}
@@ -222,6 +230,11 @@ func (m *importer) foundObjects() []fyne.CanvasObject {
 		m.addIt.Disable()
 	}
 	return append(out, left(m.addIt))
+}
+
+// keptWords say which values go to the keyring, and under which names.
+func keptWords(names []string) fyne.CanvasObject {
+	return caption(lang.X("servers.goes_to_keyring", "Kept as secrets, not in the file: {{.names}}", map[string]any{"names": strings.Join(placeholders(names), ", ")}), theme.Good, text.Wrap)
 }
 
 func placeholders(names []string) []string {

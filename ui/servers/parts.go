@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/widget"
 
+	"steward/ui/button"
 	"steward/ui/code"
 	"steward/ui/form"
 	"steward/ui/list"
@@ -352,6 +353,26 @@ func card(objects ...fyne.CanvasObject) *fyne.Container {
 
 // left keeps an object as wide as it needs to be, at the left.
 func left(objects ...fyne.CanvasObject) *fyne.Container { return container.NewHBox(objects...) }
+
+// newButton is an outlined button, strongButton the one that does what the person came for.
+func newButton(word string, do func()) *button.Button { return newIconButton("", word, do) }
+
+func strongButton(word string, do func()) *button.Button {
+	b := newButton(word, do)
+	b.SetLook(button.Strong)
+	return b
+}
+
+// newIconButton has an icon ("" for none) before its word. The window's shortcuts work while it has the keyboard.
+func newIconButton(icon, word string, do func()) *button.Button {
+	b := button.New(button.Outlined, icon, word, do)
+	b.OnShortcut = func(s fyne.Shortcut) {
+		if c, ok := fyne.CurrentApp().Driver().CanvasForObject(b).(fyne.Shortcutable); ok {
+			c.TypedShortcut(s)
+		}
+	}
+	return b
+}
 
 // formTexts draws the texts of a form.
 func formTexts(s string, role form.Role) fyne.CanvasObject {

@@ -15,6 +15,7 @@ import (
 
 	"steward/app/clean"
 	"steward/app/event"
+	"steward/ui/button"
 	"steward/ui/code"
 	"steward/ui/language"
 	"steward/ui/list"
@@ -86,7 +87,7 @@ func (s *Place) assemble() fyne.CanvasObject {
 	title := text.NewLabel(lang.X("servers.title", "Servers"), text.Run{Bold: true}, text.Whole)
 	imports := newButton(lang.X("servers.import", "Import…"), s.showImport)
 	add := newIconButton("plus", lang.X("servers.add", "Add server"), s.showAdd)
-	add.strong = true
+	add.SetLook(button.Strong)
 	row := container.NewHBox(container.NewCenter(title), layout.NewSpacer(), container.NewCenter(imports), container.NewCenter(add))
 	head := container.New(layout.NewCustomPaddedLayout(0, 0, 5*step, 5*step), row)
 	return container.New(frameLayout{}, head, newPaint(theme.Line, "", 0), s.side, newPaint(theme.Line, "", 0), s.right)

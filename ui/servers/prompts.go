@@ -28,6 +28,7 @@ type promptsTab struct {
 	from   app.ServerDetail
 	shown  []app.Prompt
 	chosen string
+	asks   *asking // for the arguments of the chosen one
 	turn   int
 }
 
@@ -109,6 +110,8 @@ func (t *promptsTab) open(i int) {
 		c.Server, c.Prompt = server, p.Name
 		return c
 	})
+	t.asks.forget()
+	t.asks = q
 	var whole []fyne.CanvasObject
 	fill := func() {
 		if q.form.Check() {

@@ -97,6 +97,7 @@ type resourcesTab struct {
 	from      app.ServerDetail
 	chosen    string               // address
 	following map[string]*followed // by server and address
+	asks      *asking              // for the variables of the chosen template
 	closing   bool
 	turn      int // counts previews: only the newest is shown
 }
@@ -406,6 +407,8 @@ func (t *resourcesTab) showTemplate(r app.Resource) {
 		c.Server, c.Template = server, r.URITemplate
 		return c
 	})
+	t.asks.forget()
+	t.asks = q
 	var whole []fyne.CanvasObject
 	read := func() {
 		uri, err := app.ExpandTemplate(r.URITemplate, texts(q.form.Values()))

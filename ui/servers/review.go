@@ -12,6 +12,7 @@ import (
 	"steward/app"
 	"steward/app/clean"
 	"steward/app/consent"
+	"steward/ui/button"
 	"steward/ui/code"
 	"steward/ui/language"
 	"steward/ui/text"
@@ -37,7 +38,7 @@ type review struct {
 	turn    int
 	shape   string // what is shown
 
-	startIt, stopIt, trustIt, notNow, backIt *button
+	startIt, stopIt, trustIt, notNow, backIt *button.Button
 }
 
 func newReview(s *Place) *review {

@@ -26,7 +26,8 @@ func (s *Place) models() []fyne.CanvasObject {
 	var add *widget.Button
 	add = widget.NewButtonWithIcon(lang.X("settings.add_endpoint", "Connect a model"), theme.IconIn("plus", theme.OnAccent), func() { s.addMenu(add) })
 	add.Importance = widget.HighImportance
-	find := widget.NewButtonWithIcon(lang.X("settings.find_local", "Find models on this computer"), theme.Icon("search"), s.findLocal)
+	var find *widget.Button
+	find = widget.NewButtonWithIcon(lang.X("settings.find_local", "Find models on this computer"), theme.Icon("search"), func() { s.findLocal(find) })
 	return append(out, beside(add, find))
 }
 
@@ -46,6 +47,9 @@ func (s *Place) endpointCard(e app.ModelEndpoint) fyne.CanvasObject {
 	if e.Model != "" {
 		about = strings.TrimLeft(about+" · ", " ·") + clean.Line(e.Model, 120)
 	}
+	if e.Demo {
+		about = lang.X("settings.demo_about", "Runs inside Steward, with invented answers; nothing leaves this computer.")
+	}
 	buttons := beside(layout.NewSpacer())
 	if !e.Chosen && !e.Fixed {
 		buttons.Add(widget.NewButton(lang.X("settings.use", "Use"), func() {
@@ -56,7 +60,7 @@ func (s *Place) endpointCard(e app.ModelEndpoint) fyne.CanvasObject {
 		buttons.Add(widget.NewButtonWithIcon("", theme.Icon("edit"), func() { s.edit(e, "") }))
 		buttons.Add(widget.NewButtonWithIcon("", theme.Icon("trash"), func() { s.deleteEndpoint(e) }))
 	}
-	return newCard(container.NewBorder(nil, nil, nil, buttons, marks), wrapped(about, text.Run{Color: theme.Dim}, inCard))
+	return newCard(container.NewBorder(nil, nil, nil, buttons, middle(marks)), wrapped(about, text.Run{Color: theme.Dim}, inCard))
 }
 
 func endpointName(e app.ModelEndpoint) string {
@@ -101,11 +105,13 @@ func (s *Place) presets() []place.MenuItem {
 	return append(items, place.MenuItem{}, place.MenuItem{Label: lang.X("settings.other_endpoint", "Another address…"), Do: func() { s.edit(app.ModelEndpoint{}, "") }})
 }
 
-// findLocal looks for model programs on this computer and offers those that answer.
-func (s *Place) findLocal() {
+// findLocal looks for model programs on this computer and offers those that answer, below the button.
+func (s *Place) findLocal(at *widget.Button) {
+	at.Disable()
 	s.d.Go(func(ctx context.Context) {
 		found, err := s.d.App.FindLocalModels(ctx)
 		s.d.Do(func() {
+			at.Enable()
 			switch {
 			case err != nil:
 				s.failed(err)
@@ -116,7 +122,7 @@ func (s *Place) findLocal() {
 				for _, e := range found {
 					items = append(items, place.MenuItem{Label: endpointName(e) + " · " + clean.Reveal(e.BaseURL), Do: func() { s.edit(e, "") }})
 				}
-				s.d.Layer.Menu(items, fyne.CurrentApp().Driver().AbsolutePositionForObject(s.scroll).AddXY(6*theme.Step, 6*theme.Step))
+				s.d.Layer.Menu(items, fyne.CurrentApp().Driver().AbsolutePositionForObject(at).AddXY(0, at.Size().Height+theme.Step))
 			}
 		})
 	})

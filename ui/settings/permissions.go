@@ -40,10 +40,26 @@ func (s *Place) permissions() []fyne.CanvasObject {
 	for _, g := range s.p.state.grants {
 		out = append(out, s.grantCard(g))
 	}
-	if len(s.p.state.grants) == 0 {
+	for _, t := range s.p.state.trusted {
+		out = append(out, s.trustCard(t))
+	}
+	if len(s.p.state.grants)+len(s.p.state.trusted) == 0 {
 		out = append(out, note(lang.X("settings.no_grants", "Nothing is granted beyond single calls.")))
 	}
 	return out
+}
+
+// trustCard is a server whose requests to the model go without a review.
+func (s *Place) trustCard(t app.TrustedServer) fyne.CanvasObject {
+	revoke := widget.NewButton(lang.X("settings.revoke", "Revoke"), func() {
+		l := t.Limits
+		l.Trusted, l.TrustedTokens = 0, 0
+		s.p.do(func(ctx context.Context) error { return s.d.App.SetSamplingLimits(ctx, t.Server, l) }, nil)
+	})
+	name := text.NewLabel(clean.Reveal(t.Server), text.Run{Bold: true}, text.Cut)
+	data := map[string]any{"requests": t.Limits.Trusted, "tokens": t.Limits.TrustedTokens}
+	return newCard(container.NewBorder(nil, nil, nil, revoke, name),
+		wrapped(lang.X("settings.trusted_sampling", "Its requests to the model go without a review: up to {{.requests}} an hour, {{.tokens}} tokens together.", data), text.Run{Color: theme.Dim}, inCard))
 }
 
 func effectWords(effect string) (string, fyne.ThemeColorName) {
@@ -75,7 +91,7 @@ func (s *Place) ruleCard(r app.Rule) fyne.CanvasObject {
 		s.p.do(func(ctx context.Context) error { return s.d.App.DeleteRule(ctx, r.ID) }, nil)
 	})
 	try := widget.NewButton(lang.X("settings.last_30_days", "Last 30 days…"), func() { s.tryRule(r) })
-	row := container.NewBorder(nil, nil, nil, beside(try, remove), words)
+	row := container.NewBorder(nil, nil, nil, beside(try, remove), middle(words))
 	if words := conditionWords(r.Condition); words != "" {
 		return newCard(row, wrapped(words, text.Run{Color: theme.Dim}, inCard))
 	}
@@ -128,7 +144,7 @@ func (s *Place) grantCard(g app.Grant) fyne.CanvasObject {
 	revoke := widget.NewButton(lang.X("settings.revoke", "Revoke"), func() {
 		s.p.do(func(ctx context.Context) error { return s.d.App.Revoke(ctx, g.ID) }, nil)
 	})
-	return newCard(container.NewBorder(nil, nil, nil, revoke, text.NewLabel(subject(g.Server, g.Tool), text.Run{Bold: true}, text.Cut)),
+	return newCard(container.NewBorder(nil, nil, nil, revoke, middle(text.NewLabel(subject(g.Server, g.Tool), text.Run{Bold: true}, text.Cut))),
 		wrapped(about, text.Run{Color: color}, inCard))
 }
 

@@ -54,7 +54,7 @@ func newBenchWith(t *testing.T, o placetest.Options) *bench {
 	b := &bench{Bench: placetest.New(t, o)}
 	b.Place = New(b.Deps())
 	b.Show(b.Place)
-	b.Until("the settings are read", func() bool { return b.p.loaded })
+	b.Until("the settings are read", func() bool { return b.p.loaded && b.p.looked })
 	return b
 }
 
@@ -211,7 +211,7 @@ func TestLook(t *testing.T) {
 			if _, err := b.App.SaveRule(t.Context(), app.Rule{Effect: "deny", Server: "filesystem", Tool: "delete_file", Condition: json.RawMessage(`{"arguments":{"path":{"prefix":"/"}}}`)}); err != nil {
 				t.Fatal(err)
 			}
-			b.Until("the rule", func() bool { return len(b.p.state.rules) == 1 })
+			b.Until("the rule", func() bool { return len(b.p.state.rules) == 1 && b.p.looked })
 			for _, sec := range b.sections {
 				b.Goto(sec.name)
 				b.Picture("settings-" + variant + "-" + tongue + "-" + sec.name)

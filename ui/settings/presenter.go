@@ -17,6 +17,7 @@ type state struct {
 	endpoints []app.ModelEndpoint
 	rules     []app.Rule
 	grants    []app.Grant
+	trusted   []app.TrustedServer
 	settings  app.Settings
 	secrets   app.SecretState
 	names     []string // of secrets; nil where they cannot be listed now
@@ -34,6 +35,7 @@ type presenter struct {
 	failed  func(err error)
 	state   state
 	loaded  bool
+	looked  bool // where secrets are kept is known
 	shown   bool
 	stale   bool
 	reading bool
@@ -80,11 +82,19 @@ func (p *presenter) read() {
 		defer cancel()
 		s, err := readState(ctx, p.d.App)
 		p.d.Do(func() {
-			p.reading = false
 			if err != nil {
 				p.failed(err)
-			} else {
-				p.state, p.loaded = s, true
+				return
+			}
+			s.secrets, s.names, s.file = p.state.secrets, p.state.names, p.state.file
+			p.state, p.loaded = s, true
+			p.changed()
+		})
+		kept := readSecrets(ctx, p.d.App) // a keyring may take two seconds to answer
+		p.d.Do(func() {
+			p.reading = false
+			p.state.secrets, p.state.names, p.state.file, p.looked = kept.secrets, kept.names, kept.file, true
+			if p.loaded {
 				p.changed()
 			}
 			if p.stale && p.shown {
@@ -104,6 +114,7 @@ func readState(ctx context.Context, a *app.App) (s state, err error) {
 	if s.grants, err = a.Grants(ctx); err != nil {
 		return s, err
 	}
+	s.trusted = a.TrustedServers()
 	if s.settings, err = a.Settings(ctx); err != nil {
 		return s, err
 	}
@@ -112,13 +123,18 @@ func readState(ctx context.Context, a *app.App) (s state, err error) {
 			return s, err
 		}
 	}
+	return s, nil
+}
+
+// readSecrets reads where secrets are kept, and which.
+func readSecrets(ctx context.Context, a *app.App) (s state) {
 	s.secrets = a.SecretState(ctx)
 	s.file = a.HasSecretsFile()
 	// A keyring that is locked or missing lists nothing; its state says so already.
 	if names, err := a.SecretNames(ctx); err == nil {
 		s.names = names
 	}
-	return s, nil
+	return s
 }
 
 // do carries something out in the background, and reads what came of it. then may be nil.

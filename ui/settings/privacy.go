@@ -26,7 +26,10 @@ import (
 // privacy says what is stored where, what leaves this computer, how long things are kept, and what can be done.
 func (s *Place) privacy() []fyne.CanvasObject {
 	kept, _ := keptWords(s.p.state.secrets.Kind)
-	if s.p.closedFile() {
+	switch {
+	case !s.p.looked:
+		kept = lang.X("common.loading", "Loading…")
+	case s.p.closedFile():
 		kept = lang.X("settings.kept_file_closed", "In an encrypted file that waits for its passphrase")
 	}
 	dir := s.d.App.DataDir()

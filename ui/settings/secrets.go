@@ -36,6 +36,9 @@ func keptWords(kind string) (string, fyne.ThemeColorName) {
 
 // secrets shows where keys are kept, whether they can be read, and what can be done about it.
 func (s *Place) secrets() []fyne.CanvasObject {
+	if !s.p.looked {
+		return []fyne.CanvasObject{note(lang.X("common.loading", "Loading…"))}
+	}
 	state := s.p.state.secrets
 	words, color := keptWords(state.Kind)
 	closed := s.p.closedFile()
@@ -73,7 +76,7 @@ func (s *Place) secrets() []fyne.CanvasObject {
 	out = append(out, buttons, caption(lang.X("settings.secret_names", "Stored")))
 	for _, name := range s.p.state.names {
 		remove := widget.NewButtonWithIcon("", theme.Icon("trash"), func() { s.deleteSecret(name) })
-		out = append(out, newCard(container.NewBorder(nil, nil, nil, remove, text.NewLabel(clean.Reveal(name), text.Run{Mono: true}, text.Cut))))
+		out = append(out, newCard(container.NewBorder(nil, nil, nil, remove, middle(text.NewLabel(clean.Reveal(name), text.Run{Mono: true}, text.Cut)))))
 	}
 	if len(s.p.state.names) == 0 {
 		out = append(out, note(lang.X("settings.no_secrets", "No secret is stored, or none can be listed now.")))

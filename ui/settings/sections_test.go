@@ -88,6 +88,21 @@ func TestAGrantIsShownAndRevoked(t *testing.T) {
 	}
 }
 
+// A server that is trusted with the model stands among the grants, and the trust can be taken back there.
+func TestTrustIsShownAndRevoked(t *testing.T) {
+	b := newBenchWith(t, placetest.Options{Servers: map[string]string{"weekly-report": weekly}})
+	b.Goto(Permissions)
+	if err := b.App.SetSamplingLimits(t.Context(), "weekly-report", app.SamplingLimits{PerHour: 7, Trusted: 3, TrustedTokens: 900}); err != nil {
+		t.Fatal(err)
+	}
+	b.Until("the trust is shown", func() bool { return len(b.p.state.trusted) == 1 && len(b.buttons("Revoke")) == 1 })
+	b.tap("Revoke")
+	b.Until("it is gone", func() bool { return len(b.p.state.trusted) == 0 && len(b.buttons("Revoke")) == 0 })
+	if got := b.App.SamplingLimits("weekly-report"); got != (app.SamplingLimits{PerHour: 7}) {
+		t.Errorf("left: %+v", got)
+	}
+}
+
 func TestARuleTellsWhatItWouldHaveDecided(t *testing.T) {
 	b := newBenchWith(t, placetest.Options{Servers: map[string]string{"weekly-report": weekly}})
 	for range 3 {

@@ -109,6 +109,9 @@ func (a *album) show(data string, servers string) {
 			a.t.Fatal(err)
 		}
 	}
+	if servers != "" {
+		a.furnish(core)
+	}
 	if err := core.Close(ctx); err != nil {
 		a.t.Fatal(err)
 	}
@@ -123,6 +126,25 @@ func (a *album) show(data string, servers string) {
 func (a *album) open(data string) {
 	a.seen = a.d.open(data, []string{"FYNE_SCALE=" + strconv.Itoa(a.scale), "LIBGL_ALWAYS_SOFTWARE=1", "TZ=UTC", "PATH=" + a.path()})
 	a.away()
+}
+
+// furnish stores what a person has set up in the settings.
+func (a *album) furnish(core *app.App) {
+	ctx := context.Background()
+	for _, r := range []app.Rule{
+		{Effect: app.PermissionAllow, Server: "office", Tool: "calculator_arithmetic"},
+		{Effect: app.PermissionDeny, Server: "files", Tool: "write_file", Condition: []byte(`{"arguments":{"path":{"prefix":"/home/me/archive/"}}}`)},
+	} {
+		if _, err := core.SaveRule(ctx, r); err != nil {
+			a.t.Fatal(err)
+		}
+	}
+	if _, err := core.SaveEndpoint(ctx, app.ModelEndpoint{Name: "Ollama", BaseURL: "http://127.0.0.1:11434/v1", Model: "qwen3"}, ""); err != nil {
+		a.t.Fatal(err)
+	}
+	if err := core.ChooseEndpoint(ctx, app.DemoEndpoint, ""); err != nil {
+		a.t.Fatal(err)
+	}
 }
 
 // path finds the program by its name, so that the pictures show a command as a person writes it.
@@ -164,8 +186,7 @@ func (a *album) furnished() {
 func (a *album) whole() {
 	defer a.done()
 	a.furnished()
-	a.ask("12.5 * 8 = ?")
-	a.answer("ctrl+Return")
+	a.ask("12.5 * 8 = ?") // a rule allows it
 	a.ask("Search flights from London to Oslo on 2026-05-04")
 	a.answer("Escape")
 	a.questions()
@@ -179,7 +200,7 @@ func (a *album) questions() {
 	a.try(report)
 	a.take("approval")
 	a.try(trip)
-	a.key("ctrl+j")
+	a.tap(100, 673)
 	a.take("waiting")
 	a.answer("ctrl+Return")
 	a.answer("ctrl+Return")
@@ -214,6 +235,9 @@ func (a *album) composing() {
 	a.key("Return")
 	a.take("prompt-form")
 	a.key("Escape")
+	a.tap(1120, 26)
+	a.take("tools")
+	a.key("Escape")
 	a.key("ctrl+k")
 	a.take("palette")
 	a.key("Escape")
@@ -243,12 +267,24 @@ func (a *album) places() {
 
 func (a *album) settings() {
 	a.key("ctrl+comma")
-	for i, section := range []string{"models", "permissions", "limits", "appearance", "secrets", "shortcuts", "data", "about"} {
+	for i, section := range []string{"models", "permissions", "limits", "privacy", "appearance", "secrets", "shortcuts", "data", "about"} {
 		if i > 0 {
 			a.tap(322, 95+34*i)
 		}
 		a.take("settings-" + section)
+		if i == 0 {
+			a.connect()
+		}
 	}
+}
+
+// connect is the way to a model: a list of where it may run, and then what is asked.
+func (a *album) connect() {
+	a.tap(530, 351)
+	a.key("Down", "Down", "Down", "Down", "Down", "Down", "Down", "Down", "Down", "Return")
+	a.take("connect")
+	a.key("Escape")
+	a.still()
 }
 
 // large is the same with twice as many pixels, a few of it.
@@ -332,7 +368,10 @@ func (a *album) take(screen string) {
 	}
 }
 
-// reduced is a picture in 256 colours: one after the other, that by which most is gained. Each other becomes the nearest
+// shades is how many colours a picture has.
+const shades = 128
+
+// reduced is a picture in a few colours: one after the other, that by which most is gained. Each other becomes the nearest
 // of these; what is lost is within the edges of letters.
 func reduced(f sight) *image.Paletted {
 	count := map[int]int{}
@@ -346,7 +385,7 @@ func reduced(f sight) *image.Paletted {
 		far[i] = math.MaxInt32
 	}
 	var palette color.Palette
-	for len(palette) < 256 {
+	for len(palette) < shades {
 		best := 0
 		for i, c := range all {
 			if far[i]*count[c] > far[best]*count[all[best]] {
@@ -385,6 +424,14 @@ func distance(a, b int) int {
 func (a *album) tap(x, y int) {
 	a.t.Helper()
 	before := a.grab()
+	a.click(x, y)
+	if a.still().changed(before) == 0 {
+		a.t.Errorf("%s: nothing came of the click at %d, %d", a.name, x, y)
+	}
+}
+
+func (a *album) click(x, y int) {
+	a.t.Helper()
 	a.point(x, y)
 	time.Sleep(150 * time.Millisecond) // the toolkit takes a click where it last saw the pointer
 	if _, err := a.tool("xdotool", "click", "1"); err != nil {
@@ -392,9 +439,6 @@ func (a *album) tap(x, y int) {
 	}
 	time.Sleep(150 * time.Millisecond)
 	a.away()
-	if a.still().changed(before) == 0 {
-		a.t.Errorf("%s: nothing came of the click at %d, %d", a.name, x, y)
-	}
 }
 
 // away puts the pointer where nothing lights up under it.
@@ -437,7 +481,8 @@ func (a *album) try(which int) {
 // chat opens one by its number in the side bar, which begins with the newest.
 func (a *album) chat(n int) {
 	a.t.Helper()
-	a.tap(120, 149+33*n)
+	a.click(120, 149+33*n) // it may be shown already
+	a.still()
 }
 
 // answer goes to what has waited longest and presses a key there.

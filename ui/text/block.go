@@ -46,6 +46,7 @@ type Block struct {
 	Fold   int  // draw at most so many lines of the source; 0: all
 	Lines  []LineLook
 	Number bool // line numbers to the left
+	First  int  // the number of the first line, with Number; 0 is 1
 
 	Head, Foot fyne.CanvasObject // above and below the text, inside Ground
 	Object     fyne.CanvasObject // drawn in place of the text, which still is what copying gives

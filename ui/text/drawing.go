@@ -123,8 +123,9 @@ func (p *para) drawLine(index int, l *line, pieces []piece, top, scale float32) 
 		}
 	}
 	if p.b.Number && first {
-		n := strconv.Itoa(int(l.hard) + 1)
-		at := p.b.Indent + p.pad() + p.baseFace().width("0")*float32(len(strconv.Itoa(len(p.hard)))-len(n))
+		first := max(p.b.First, 1)
+		n := strconv.Itoa(int(l.hard) + first)
+		at := p.b.Indent + p.pad() + p.baseFace().width("0")*float32(len(strconv.Itoa(len(p.hard)+first-1))-len(n))
 		p.label(n, at, top, theme.Dim, scale)
 	}
 	for i, pc := range pieces {

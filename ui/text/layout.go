@@ -199,7 +199,7 @@ func (p *para) top() float32 {
 func (p *para) gutterWidth() float32 {
 	chars := 0
 	if p.b.Number {
-		chars = len(strconv.Itoa(len(p.hard))) + 1
+		chars = len(strconv.Itoa(len(p.hard)+max(p.b.First, 1)-1)) + 1
 	}
 	for _, l := range p.b.Lines {
 		if l.Sign != "" {

@@ -65,7 +65,7 @@ func rgba(hex uint32, alpha uint8) color.NRGBA {
 // and on the tints (Dim reaches 4.1 there); the shades here are the same hues, darkened until they hold.
 var light = palette{
 	Ground: rgb(0xF7F7F4), Side: rgb(0xEEEEE9), Card: rgb(0xFFFFFF),
-	Text: rgb(0x1E2328), Dim: rgb(0x656C75), Line: rgb(0xDEDED7), Edge: rgb(0xCFCFC8),
+	Text: rgb(0x1E2328), Dim: rgb(0x656C75), Line: rgb(0xDEDED7), Edge: rgb(0xD9D9D2),
 	Accent: rgb(0x0F766E), AccentTint: rgb(0xE3F1EF), OnAccent: rgb(0xFFFFFF),
 	Waiting: rgb(0xAD5009), WaitingTint: rgb(0xFDF3E2), OnWaiting: rgb(0xFFFFFF),
 	Refusal: rgb(0xB3261E), RefusalTint: rgb(0xFBE9E7), OnRefusal: rgb(0xFFFFFF),

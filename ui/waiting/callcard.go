@@ -113,7 +113,7 @@ func (b *callBody) title() []text.Run {
 func (b *callBody) buildViews() {
 	c := b.c
 	for i, caption := range []string{lang.X("approval.fields", "Fields"), lang.X("approval.json", "JSON"), lang.X("approval.edit", "Edit")} {
-		b.views = append(b.views, newButton(c, segment, caption, "", func() { b.look(aspect(i)); c.changed() }))
+		b.views = append(b.views, newButton(c, segment, caption, "", func() { b.look(aspect(i)); c.changed(); b.focusEdit() }))
 	}
 	b.count = text.NewLabel("", text.Run{}, text.Whole)
 	b.count.SetTextSize(theme.CaptionSize)
@@ -125,6 +125,7 @@ func (b *callBody) buildViews() {
 	b.json = newBox(theme.CodeGround)
 	b.entry = c.entry(form.NewMultiLine(6))
 	b.entry.EnterBreaks = true
+	b.entry.TextStyle.Monospace = true
 	if b.a.mayEdit() {
 		b.entry.SetText(b.a.edited)
 	}
@@ -198,7 +199,7 @@ func (b *callBody) rows() []fyne.CanvasObject {
 	for _, v := range b.views {
 		views = append(views, v)
 	}
-	out = append(out, newFlow(2*theme.Step, []fyne.CanvasObject{newFlowOf(views), b.count}, nil), b.fields, b.json, b.edit, b.problems, b.from)
+	out = append(out, newFlow(2*theme.Step, []fyne.CanvasObject{newJoined(0, views...), b.count}, nil), b.fields, b.json, b.edit, b.problems, b.from)
 	if w := c.warnings(p.Warnings); w != nil {
 		out = append(out, w)
 	}
@@ -252,6 +253,13 @@ func (b *callBody) look(as aspect) {
 	case asEdit:
 		b.showEdit()
 		b.edit.Show()
+	}
+}
+
+// focusEdit puts the keyboard into the input, where that is what was chosen.
+func (b *callBody) focusEdit() {
+	if b.a.aspect == asEdit {
+		b.c.d.focus(b.entry)
 	}
 }
 

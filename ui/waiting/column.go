@@ -108,7 +108,7 @@ func (r *columnRenderer) Layout(size fyne.Size) {
 }
 
 // flow stands objects beside each other, in further lines where there is no room; what is in right ends at the right
-// side while all fit in one line.
+// side, in a line of its own where both do not fit into one.
 type flow struct {
 	widget.BaseWidget
 	left, right []fyne.CanvasObject
@@ -139,23 +139,39 @@ func (f *flow) arrange(width float32, place bool) float32 {
 		}
 	}
 	oneLine := sum-f.gap <= width
+	ownLine := !oneLine && rightSum-f.gap <= width
 	var x, y, line float32
+	begun := 0 // where the line begins
+	end := func(to int) {
+		for _, o := range all[begun:to] {
+			if place {
+				o.Move(fyne.NewPos(o.Position().X, y+(line-o.Size().Height)/2))
+			}
+		}
+		begun = to
+	}
 	for i, o := range all {
 		s := o.MinSize()
 		s.Width = min(s.Width, width)
-		if oneLine && i == len(all)-f.shown(f.right) {
-			x = max(x, width-rightSum+f.gap)
+		if i == len(all)-f.shown(f.right) && (oneLine || ownLine) {
+			if ownLine && x > 0 {
+				end(i)
+				y, line = y+line+f.gap, 0
+			}
+			x = max(0, width-rightSum+f.gap)
 		}
 		if x > 0 && x+s.Width > width+0.5 {
+			end(i)
 			x, y, line = 0, y+line+f.gap, 0
 		}
 		line = max(line, s.Height)
 		if place {
-			o.Move(fyne.NewPos(x, y+max(0, (line-s.Height)/2)))
 			o.Resize(s)
+			o.Move(fyne.NewPos(x, y))
 		}
 		x += s.Width + f.gap
 	}
+	end(len(all))
 	return y + line
 }
 
@@ -203,6 +219,7 @@ type pair struct {
 	name, value fyne.CanvasObject
 	share       float32 // of the width, for the name
 	most        float32
+	right       bool // the value has its own width, at the right side
 }
 
 func newPair(name, value fyne.CanvasObject) *pair {
@@ -211,7 +228,19 @@ func newPair(name, value fyne.CanvasObject) *pair {
 	return p
 }
 
-func (p *pair) first(width float32) float32 { return min(width*p.share, p.most) }
+// newInput stands an input at its own width to the right of its name.
+func newInput(name, input fyne.CanvasObject) *pair {
+	p := newPair(name, input)
+	p.right = true
+	return p
+}
+
+func (p *pair) first(width float32) float32 {
+	if p.right {
+		return max(0, width-p.value.MinSize().Width)
+	}
+	return min(width*p.share, p.most)
+}
 
 // HeightFor is the height the pair needs at a width.
 func (p *pair) HeightFor(width float32) float32 {

@@ -3,6 +3,7 @@ package waiting
 import (
 	"errors"
 	"strings"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
@@ -89,21 +90,34 @@ func (c *Card) about(p consent.Presentation) []fyne.CanvasObject {
 	if len(p.Claims) > 0 {
 		pills = append(pills, c.whole(lang.X("approval.server_says", "server says:")))
 	}
+	var long []fyne.CanvasObject
 	for _, s := range p.Claims {
-		pills = append(pills, newPill(claimed(s)))
+		if words := claimed(s); utf8.RuneCountInString(words) <= longPill {
+			pills = append(pills, newPill(words))
+		} else {
+			long = append(long, c.caption(words, theme.Dim))
+		}
 	}
-	if p.Description == "" {
+	return append(c.described(p.Description, pills), long...)
+}
+
+// longPill is how many characters a claim may have to stand in a frame.
+const longPill = 60
+
+// described is a tool's description as a quotation, with the claims beside it where there is room.
+func (c *Card) described(description string, pills []fyne.CanvasObject) []fyne.CanvasObject {
+	if description == "" {
 		if len(pills) == 0 {
 			return nil
 		}
 		return []fyne.CanvasObject{newFlow(1.5*theme.Step, pills, nil)}
 	}
-	quote := c.quote(p.Description)
+	quote := c.quote(description)
 	if len(pills) == 0 {
 		return []fyne.CanvasObject{quote}
 	}
-	if len(p.Description) < shortText/2 && !strings.Contains(p.Description, "\n") {
-		if width := c.whole("“"+p.Description+"”").MinSize().Width + theme.Step; width < shortText {
+	if len(description) < shortText/2 && !strings.Contains(description, "\n") {
+		if width := c.whole("“"+description+"”").MinSize().Width + theme.Step; width < shortText {
 			return []fyne.CanvasObject{newFlow(1.5*theme.Step, append([]fyne.CanvasObject{newSized(width, quote)}, pills...), nil)}
 		}
 	}
@@ -127,6 +141,9 @@ func claimed(claim string) string {
 		return lang.X("approval.claim_open", "open world")
 	case "The server claims that it reaches nothing outside of it; nobody has checked that.":
 		return lang.X("approval.claim_closed", "closed world")
+	}
+	if rest, ok := strings.CutPrefix(claim, "The server calls it “"); ok {
+		return lang.X("approval.claim_title", "called “{{.title}}”", map[string]any{"title": strings.TrimSuffix(rest, "”.")})
 	}
 	return sentence.Worded(claim)
 }
@@ -162,11 +179,11 @@ func (c *Card) entry(e *form.Entry) *form.Entry {
 	return e
 }
 
-// newFlowOf stands objects close to each other.
-func newFlowOf(objects []fyne.CanvasObject) *joined {
+// newJoined stands objects beside each other that no line end parts.
+func newJoined(gap float32, objects ...fyne.CanvasObject) *joined {
 	j := &joined{}
 	j.left = objects
-	j.gap = 0
+	j.gap = gap
 	j.ExtendBaseWidget(j)
 	return j
 }
@@ -185,9 +202,10 @@ func (r *joinedRenderer) MinSize() fyne.Size {
 	var s fyne.Size
 	for _, o := range r.f.left {
 		m := o.MinSize()
-		s.Width += m.Width
+		s.Width += m.Width + r.f.gap
 		s.Height = max(s.Height, m.Height)
 	}
+	s.Width = max(0, s.Width-r.f.gap)
 	return s
 }
 

@@ -19,7 +19,7 @@ type pill struct {
 }
 
 func newPill(words string) *pill {
-	p := &pill{frame: canvas.NewRectangle(color.Transparent), label: text.NewLabel(words, text.Run{Color: theme.Dim}, text.Cut)}
+	p := &pill{frame: canvas.NewRectangle(color.Transparent), label: text.NewLabel(words, text.Run{Color: theme.Dim}, text.Whole)}
 	p.label.SetTextSize(theme.CaptionSize)
 	p.frame.StrokeWidth = 1
 	p.paint()

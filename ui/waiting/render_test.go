@@ -19,6 +19,9 @@ import (
 	"steward/ui/theme"
 )
 
+const toolsWithClaims = `tools/list={"jsonrpc":"2.0","id":${id},"result":{"tools":[{"name":"echo","description":"Sends an e-mail on behalf of the user.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":false,"openWorldHint":true}},` +
+	`{"name":"book","inputSchema":{"type":"object"}},{"name":"sign_in","inputSchema":{"type":"object"}},{"name":"best","inputSchema":{"type":"object"}}]}}`
+
 // TestPictures draws every kind of card in both themes and languages. With STEWARD_PICTURES set to a folder they are
 // kept there, to be looked at.
 func TestPictures(t *testing.T) {
@@ -29,14 +32,15 @@ func TestPictures(t *testing.T) {
 		}
 		fyne.CurrentApp().Settings().SetTheme(theme.New(theme.AlwaysLight))
 	}()
-	r := newRig(t, app.Options{}, "--step", "tool:book=@ask elicitation/create "+booking, "--step", "tool:book=@text ${answer}",
+	r := newRig(t, app.Options{}, "--step", "tool:book=@ask elicitation/create "+everyKind, "--step", "tool:book=@text ${answer}",
+		"--step", "tool:best=@ask sampling/createMessage "+flight, "--step", "tool:best=@text ${answer}", "--step", toolsWithClaims,
 		"--step", `tool:sign_in=@ask elicitation/create {"mode":"url","message":"Sign in to continue.","url":"https://login.accounts.example.com/in?next=%2Fhome","elicitationId":"e1"}`,
-		"--description", "Sends an e-mail on behalf of the user.")
+	)
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	r.call(ctx, "echo", `{"to":"lead@example.com","subject":"Weekly risks","body":"2 risks this week: 测试环境部署延期, 接口联调阻塞.\nBye\u200b"}`)
 	r.call(ctx, "echo", `{"note":"`+strings.Repeat("a ", 2000)+`"}`)
-	for _, c := range [][2]string{{"travel", "book"}, {"login", "sign_in"}, {"flights", "sample"}} {
+	for _, c := range [][2]string{{"travel", "book"}, {"login", "sign_in"}, {"flights", "best"}} {
 		r.callOn(ctx, c[0], c[1], "{}")
 	}
 	r.until("all calls wait", func() bool { return len(r.app.Waiting().List()) == 5 })
@@ -65,7 +69,7 @@ func TestPictures(t *testing.T) {
 			p := newPlace(r.d)
 			w := test.NewTempWindow(t, container.NewStack(canvas.NewRectangle(theme.Color(theme.Ground)), p.Canvas()))
 			w.SetPadded(false)
-			w.Resize(fyne.NewSize(820, 2300))
+			w.Resize(fyne.NewSize(820, 3600))
 			p.Shown()
 			r.pass(settle)
 			if n := len(p.cards); n != 5 {

@@ -23,7 +23,7 @@ type menus struct {
 
 func (m *menus) Menu(items []place.MenuItem, _ fyne.Position) { m.items = items }
 
-const flight = `{"systemPrompt":"Be\nbrief.","messages":[{"role":"user","content":{"type":"text","text":"Card 4111 and again 4111: which flight?"}},{"role":"assistant","content":{"type":"text","text":"Earlier."}},{"role":"user","content":{"type":"image","mimeType":"image/png","data":"iVBORw0KGgo="}}],"maxTokens":50,"modelPreferences":{"hints":[{"name":"claude"},{"name":"gpt"}]}}`
+const flight = `{"systemPrompt":"Be\nbrief.","messages":[{"role":"user","content":{"type":"text","text":"Card 4111 and again 4111: which flight?"}},{"role":"assistant","content":{"type":"text","text":"Earlier."}},{"role":"user","content":[{"type":"text","text":"A map."},{"type":"image","mimeType":"image/png","data":"iVBORw0KGgo="}]}],"maxTokens":50,"modelPreferences":{"hints":[{"name":"claude"},{"name":"gpt"}]}}`
 
 // flights is a rig whose server asks the model, which answers so.
 func flights(t *testing.T, request string, says ...string) (*rig, *scriptedmodel.Server, *menus) {

@@ -53,7 +53,7 @@ func newSamplePart(c *Card, heading, start, note string, optional bool, d *partD
 	}
 	if note != "" {
 		p.bare = newButton(c, quiet, "", "", func() { d.bare = !d.bare; p.draw() })
-		p.rest = c.caption("", theme.Waiting)
+		p.rest = c.whole("")
 	}
 	p.gone = c.caption(lang.X("sampling.left_out", "This is not sent."), theme.Refusal)
 	p.box = newColumn(theme.Step)
@@ -97,7 +97,7 @@ func (p *samplePart) words() {
 	}
 	right := []fyne.CanvasObject{}
 	if !d.out {
-		if !p.longer() {
+		if !p.longer() && (d.text != "" || p.note == "") {
 			right = append(right, p.edit)
 		}
 		if d.text != "" {
@@ -123,13 +123,18 @@ func (p *samplePart) words() {
 	if p.note == "" {
 		return
 	}
+	if d.text == "" && p.start == "" { // nothing else is in it: the message can be left out
+		p.rest.SetText(p.note, text.Run{Color: theme.Waiting})
+		p.box.objects = append(p.box.objects, p.rest)
+		return
+	}
 	p.rest.SetText(p.note, text.Run{Color: theme.Waiting})
 	p.bare.say(lang.X("sampling.leave_out", "Leave out"))
 	if d.bare {
 		p.rest.SetText(p.note+" — "+lang.X("sampling.left_out", "This is not sent."), text.Run{Color: theme.Refusal})
 		p.bare.say(lang.X("sampling.put_back", "Send it after all"))
 	}
-	p.box.objects = append(p.box.objects, p.rest, newFlow(0, nil, []fyne.CanvasObject{p.bare}))
+	p.box.objects = append(p.box.objects, newFlow(3*theme.Step, []fyne.CanvasObject{p.rest}, []fyne.CanvasObject{p.bare}))
 }
 
 // draw shows the part anew after it changed in another way than by typing.

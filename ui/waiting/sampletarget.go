@@ -41,6 +41,7 @@ type sampleTarget struct {
 	box    *column
 	model  *button
 	keep   *button // keeps the model for the hint; nil where there is no hint
+	kept   *flow   // holds keep
 	tokens *form.Entry
 	asking bool
 }
@@ -53,14 +54,14 @@ func newSampleTarget(c *Card, d *sampleDraft) *sampleTarget {
 	if s.Endpoint == app.DemoEndpoint {
 		where = lang.X("sampling.at_demo", "the built-in demo model")
 	}
-	left := []fyne.CanvasObject{c.whole(lang.X("sampling.model", "Model")), t.model}
+	left := []fyne.CanvasObject{newJoined(2*theme.Step, c.whole(lang.X("sampling.model", "Model")), t.model)}
 	if where != "" {
 		left = append(left, c.whole(lang.X("sampling.at", "at {{.where}}", map[string]any{"where": where})))
 	}
 	t.tokens = c.entry(form.NewEntry())
 	t.tokens.SetText(d.tokens)
 	t.tokens.OnChanged = func(v string) { d.tokens = v; c.update() }
-	right := []fyne.CanvasObject{c.whole(lang.X("sampling.tokens", "Token limit")), newSized(numberWidth, t.tokens)}
+	right := []fyne.CanvasObject{newJoined(2*theme.Step, c.whole(lang.X("sampling.tokens", "Token limit")), newSized(numberWidth, t.tokens))}
 	t.box = newColumn(theme.Step, newFlow(2*theme.Step, left, right))
 	hints := c.item.Presentation.Hints
 	if len(hints) == 0 {
@@ -71,7 +72,8 @@ func newSampleTarget(c *Card, d *sampleDraft) *sampleTarget {
 		t.box.objects = append(t.box.objects, c.caption(lang.X("sampling.mapped", "This model is the one that you have set for “{{.hint}}”.", map[string]any{"hint": clean.Line(s.Hint, 100)}), theme.Dim))
 	}
 	t.keep = newButton(c, segment, "", "", func() { d.remember = !d.remember; t.draw() })
-	t.box.objects = append(t.box.objects, newFlow(0, []fyne.CanvasObject{t.keep}, nil))
+	t.kept = newFlow(0, []fyne.CanvasObject{t.keep}, nil)
+	t.box.objects = append(t.box.objects, t.kept)
 	t.draw()
 	return t
 }
@@ -96,6 +98,11 @@ func (t *sampleTarget) draw() {
 		}
 		t.keep.say(words)
 		t.keep.set(false, t.d.remember)
+		if t.d.model == "" && t.c.item.Sampling.Model == "" {
+			t.kept.Hide() // there is no model to keep
+		} else {
+			t.kept.Show()
+		}
 	}
 }
 
@@ -174,7 +181,7 @@ func newSampleLimits(c *Card, d *sampleDraft) *sampleLimits {
 		e := c.entry(form.NewEntry())
 		e.SetText(d.limits[i])
 		e.OnChanged = func(s string) { d.limits[i] = s; c.update() }
-		l.box.objects = append(l.box.objects, newFlow(2*theme.Step, []fyne.CanvasObject{c.whole(words)}, []fyne.CanvasObject{newSized(numberWidth, e)}))
+		l.box.objects = append(l.box.objects, newInput(c.caption(words, theme.Text), newSized(numberWidth, e)))
 		if i == 1 {
 			l.box.objects = append(l.box.objects, c.caption(lang.X("sampling.trust_means", "Trust: within the next two limits, what {{.server}} asks goes to the model and the answer back to it without being shown to you. Each stands in the record. Trust ends when the server is set up in another way.", server), theme.Dim))
 		}
