@@ -61,7 +61,7 @@ func (h flagHelp) write(b *strings.Builder) {
 func helpText() string {
 	var b strings.Builder
 	b.WriteString("Steward asks a model, shows what a tool call would send, and keeps a record.\n\nCommands:\n")
-	fmt.Fprintf(&b, "  %-58s %s\n", "steward [flags]", "the window, in a build that has it; else one question in the terminal")
+	fmt.Fprintf(&b, "  %-58s %s\n", "steward [flags]", "the window; without a display, one question in the terminal")
 	for _, name := range commandOrder {
 		s, _ := commandSpec(name)
 		fmt.Fprintf(&b, "  %-58s %s\n", s.usage, s.summary)

@@ -153,7 +153,7 @@ func TestVersionAndHelp(t *testing.T) {
 		}
 	}
 	steward(t, "help", "frobnicate").mustExit(t, 2).mustSay(t, "no command")
-	steward(t).mustExit(t, 0).mustSay(t, "no window", "asked here instead")
+	steward(t).mustExit(t, 0).mustSay(t, "no display", "asked here instead")
 	steward(t, "ask").mustExit(t, 2)
 	if _, err := os.Stat("steward.db"); err == nil {
 		t.Error("a wrong command left a file behind")

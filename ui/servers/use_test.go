@@ -148,7 +148,10 @@ func TestAPictureOfAResource(t *testing.T) {
 			}
 		}
 		d.until(name+" is said", func() bool { return says(tab.page.body, c.want) })
-		_, shown := within(tab.page.body, func(o fyne.CanvasObject) bool { i, ok := o.(*canvas.Image); return ok && i.Image != nil && i.Resource == nil }).(*canvas.Image)
+		_, shown := within(tab.page.body, func(o fyne.CanvasObject) bool {
+			i, ok := o.(*canvas.Image)
+			return ok && i.Image != nil && i.Resource == nil
+		}).(*canvas.Image)
 		if shown != (name == "a picture") {
 			t.Errorf("%s is shown as a picture: %v", name, shown)
 		}
