@@ -6,10 +6,12 @@
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
-# Without this tag the toolkit looks up the goroutine of every redraw and complains of calls from the wrong one. The
+# Without the first tag the toolkit looks up the goroutine of every redraw and complains of calls from the wrong one. The
 # tests that drive the real window build the program without it and fail on every complaint. All other tests of ui/ run
 # on the toolkit's test driver, which has no thread of its own: it never complains, with or without the tag.
-TAGS     = migrated_fynedo
+# The other one keeps the text cursor from fading in and out, for which the toolkit draws the whole window sixty times
+# a second: a tenth of a processor core on a machine without a graphics card, as long as somebody might type.
+TAGS     = migrated_fynedo,no_animations
 NPM_DIR  = testdata/npm
 NPM_MARK = $(NPM_DIR)/node_modules/.installed-from-lock
 
