@@ -6,8 +6,9 @@
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  = -s -w -X main.version=$(VERSION)
-# Without this tag the toolkit looks up the goroutine of every redraw. "go build ." works too, and then complains of
-# calls from the wrong one, which a test looks for.
+# Without the first tag the toolkit looks up the goroutine of every redraw and complains of calls from the wrong one. The
+# tests that drive the real window build the program without it and fail on every complaint. All other tests of ui/ run
+# on the toolkit's test driver, which has no thread of its own: it never complains, with or without the tag.
 # The other one keeps the text cursor from fading in and out, for which the toolkit draws the whole window sixty times
 # a second: a tenth of a processor core on a machine without a graphics card, as long as somebody might type.
 TAGS     = migrated_fynedo,no_animations
@@ -18,7 +19,7 @@ NPM_MARK = $(NPM_DIR)/node_modules/.installed-from-lock
 # are added one by one.
 PACKAGES = ./... $(addprefix ./,$(sort $(dir $(wildcard testdata/*/*.go testdata/*/*/*.go))))
 
-.PHONY: run build test bench screenshots need-run need-test servers packages clean
+.PHONY: run build test threads bench screenshots need-run need-test servers packages clean
 
 # Opens the window; without a display one question is asked in the terminal instead.
 run: need-run build
@@ -29,6 +30,10 @@ build:
 
 test: need-test servers
 	$(GO) test -race -tags $(TAGS) -timeout 20m $(PACKAGES)
+
+# The window's tests as the toolkit builds them where it is told nothing: with its own checks and locks of threads.
+threads: need-test servers
+	$(GO) test -timeout 20m ./ui/...
 
 # Figures are printed beside a baseline measured in the same run; nothing fails by the clock.
 bench: need-run

@@ -79,6 +79,9 @@ func TestFlowKilledWhileAsking(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-w.ended
+	if s := w.said(); s != "" {
+		t.Errorf("before it was killed it said:\n%s", s)
+	}
 
 	w = w.usableAfterNotice(w.data, args...)
 	if r := w.last("call", "echo"); r.Outcome != "withdrawn" || r.Effect != "none" || r.Record != asked.Record {

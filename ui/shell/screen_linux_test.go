@@ -22,8 +22,8 @@ import (
 // patient bounds every wait of these tests. Nothing is decided by it but how long a failure takes.
 const patient = 60 * time.Second
 
-// program is the real binary, built without the tag that trusts the window with its threads: this way the toolkit
-// complains of every call from the wrong one.
+// program is the real binary as it is released, but without the tag that trusts the window with its threads: this way
+// the toolkit complains of every call from the wrong one.
 var program = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "steward-window-")
 	if err != nil {
@@ -31,7 +31,7 @@ var program = sync.OnceValues(func() (string, error) {
 	}
 	programDir = dir
 	path := filepath.Join(dir, "steward")
-	if out, err := exec.Command("go", "build", "-o", path, "steward").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-tags", "no_animations", "-o", path, "steward").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building: %w\n%s", err, out)
 	}
 	return path, nil
@@ -146,8 +146,26 @@ type seen struct {
 	cmd    *exec.Cmd
 	data   string
 	id     string
-	stderr bytes.Buffer
+	stderr spoken
 	ended  chan struct{}
+}
+
+// spoken is what a program writes to stderr, readable while it runs.
+type spoken struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (e *spoken) Write(p []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.b.Write(p)
+}
+
+func (e *spoken) String() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.b.String()
 }
 
 // open starts the program and waits for its window.

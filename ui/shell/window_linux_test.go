@@ -13,6 +13,7 @@ import (
 // These tests drive the real program in a real window by its keys.
 
 func TestWindowOpensAndQuits(t *testing.T) {
+	t.Parallel()
 	d := newScreen(t)
 	data := filepath.Join(t.TempDir(), "data")
 	w := d.open(data, nil)
@@ -33,6 +34,7 @@ func TestWindowOpensAndQuits(t *testing.T) {
 }
 
 func TestWeeklyReportByKeysAlone(t *testing.T) {
+	t.Parallel()
 	d := newScreen(t)
 	data := filepath.Join(t.TempDir(), "data")
 	w := d.open(data, nil)
@@ -70,6 +72,7 @@ func TestWeeklyReportByKeysAlone(t *testing.T) {
 }
 
 func TestWindowIsAsItWasLeft(t *testing.T) {
+	t.Parallel()
 	d := newScreen(t)
 	data := filepath.Join(t.TempDir(), "data")
 	w := d.open(data, nil)
@@ -95,6 +98,7 @@ func TestWindowIsAsItWasLeft(t *testing.T) {
 }
 
 func TestWindowEndsWhenTheSystemSaysSo(t *testing.T) {
+	t.Parallel()
 	d := newScreen(t)
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		data := filepath.Join(t.TempDir(), "data")
@@ -110,6 +114,7 @@ func TestWindowEndsWhenTheSystemSaysSo(t *testing.T) {
 }
 
 func TestClosingTwiceAndWithASignalIsStillOneEnd(t *testing.T) {
+	t.Parallel()
 	d := newScreen(t)
 	data := filepath.Join(t.TempDir(), "data")
 	w := d.open(data, nil)
@@ -124,6 +129,7 @@ func TestClosingTwiceAndWithASignalIsStillOneEnd(t *testing.T) {
 }
 
 func TestSecondWindowSaysWhoHoldsTheFolder(t *testing.T) {
+	t.Parallel()
 	d := newScreen(t)
 	data := filepath.Join(t.TempDir(), "data")
 	first := d.open(data, nil)
@@ -145,6 +151,7 @@ func TestSecondWindowSaysWhoHoldsTheFolder(t *testing.T) {
 }
 
 func TestDamagedFolderIsSaidAndLeftAlone(t *testing.T) {
+	t.Parallel()
 	d := newScreen(t)
 	data := t.TempDir()
 	junk := strings.Repeat("this is no database ", 500)
@@ -164,6 +171,7 @@ func TestDamagedFolderIsSaidAndLeftAlone(t *testing.T) {
 }
 
 func TestWithoutADisplayTheTerminalAsks(t *testing.T) {
+	t.Parallel()
 	d := newScreen(t)
 	for _, env := range [][]string{nil, {"DISPLAY=:65000"}} {
 		out, errOut, code := d.headless(env, "--data", filepath.Join(t.TempDir(), "data"), "--consent", "allow")
@@ -177,6 +185,7 @@ func TestWithoutADisplayTheTerminalAsks(t *testing.T) {
 }
 
 func TestToolkitIsSilentInCommands(t *testing.T) {
+	t.Parallel()
 	d := newScreen(t)
 	for _, locale := range []string{"C", "C.UTF-8", "POSIX", "en_US.UTF-8", "zh_CN.UTF-8", "nonsense", "x_y@z.w", ""} {
 		for _, name := range []string{"LANG", "LC_ALL", "LANGUAGE"} {

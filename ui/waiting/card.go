@@ -129,10 +129,23 @@ func (c *Card) Item() consent.Item { return c.item }
 // Waits reports whether the item still waits for an answer, as far as the card knows.
 func (c *Card) Waits() bool { return !c.end.over }
 
-// Enter puts the keyboard into the card, on the answer that lets nothing happen.
-func (c *Card) Enter() {
-	if b := c.body.first(); b != nil && c.Waits() {
+// Enter puts the keyboard into the card, on the answer that lets nothing happen. A card that was not drawn yet gets it as
+// soon as it was, unless the person has gone elsewhere by then.
+func (c *Card) Enter() { c.enter(c.d.focused(), enterTries) }
+
+const (
+	enterTries = 40
+	enterPause = 50 * time.Millisecond
+)
+
+func (c *Card) enter(before fyne.Focusable, tries int) {
+	b := c.body.first()
+	switch {
+	case b == nil || c.closed || !c.Waits() || tries == 0 || c.d.focused() != before:
+	case fyne.CurrentApp().Driver().CanvasForObject(b) != nil: // the toolkit finds only what it has drawn
 		c.d.focus(b)
+	default:
+		c.d.after(enterPause, func() { c.enter(before, tries-1) })
 	}
 }
 

@@ -62,6 +62,16 @@ func (d Deps) answer(item consent.Item, a consent.Answer, then func(error)) {
 	})
 }
 
+// focused is what has the keyboard now, nil if nothing has.
+func (d Deps) focused() fyne.Focusable {
+	if d.Window != nil {
+		if w := d.Window(); w != nil {
+			return w.Canvas().Focused()
+		}
+	}
+	return nil
+}
+
 // focus puts the keyboard on f, if there is a window to do so.
 func (d Deps) focus(f fyne.Focusable) {
 	if d.Window == nil || f == nil {
