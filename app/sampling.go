@@ -144,6 +144,14 @@ func (a *App) SetSamplingLimits(ctx context.Context, server string, l SamplingLi
 	})
 }
 
+// forgetSampling drops what was stated for a server that is removed.
+func (a *App) forgetSampling(ctx context.Context, server string) error {
+	if _, ok := a.samplingNow().Servers[server]; !ok {
+		return nil
+	}
+	return a.changeSampling(ctx, server, map[string]any{"change": "sampling limits"}, func(s *storedSampling) { delete(s.Servers, server) })
+}
+
 // MapHint makes requests of servers that hint at a model go to this one of an endpoint;
 // an empty model takes that back.
 func (a *App) MapHint(ctx context.Context, endpoint, hint, model string) error {

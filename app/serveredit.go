@@ -141,6 +141,9 @@ func (a *App) RemoveServer(ctx context.Context, name string) error {
 	if err := a.gate.Forget(ctx, name); err != nil {
 		return err
 	}
+	if err := a.forgetSampling(ctx, name); err != nil {
+		return err
+	}
 	return a.changeTools(ctx, name, func(t *toolChoices) {
 		delete(t.Off, name)
 		delete(t.ReadOnly, name)

@@ -176,7 +176,7 @@ func TestTrustUnderALimit(t *testing.T) {
 	r := newRig(t, func(o *Options) { allow(o); o.Sample, o.Limits, o.SetLimits = m.sample, s.get, s.set })
 	conn, _ := r.server("s")
 	first := r.run(context.Background(), r.call(conn, "sample", `{}`), conn, Limits{})
-	r.answer(r.item(KindSampling), Answer{Action: Send, Limits: &SamplingLimits{PerHour: 5, Trusted: 3, TrustedTokens: 100}})
+	r.answer(r.item(KindSampling), Answer{Action: Send, Limits: &SamplingLimits{PerHour: 5, Trusted: 2, TrustedTokens: 1000}})
 	r.answer(r.item(KindSamplingAnswer), Answer{Action: Send})
 	wait(t, first)
 	for range 2 { // 50 tokens each

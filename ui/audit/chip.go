@@ -46,7 +46,7 @@ func (c *chip) set(words string, color fyne.ThemeColorName) {
 }
 
 func (c *chip) paint() {
-	color, fill, stroke := c.color, theme.Card, theme.Line
+	color, fill, stroke := c.color, theme.Card, theme.Edge
 	if c.square {
 		fill, stroke = theme.Clear, theme.Clear
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"fyne.io/fyne/v2"
+
 	"steward/app"
 	"steward/app/consent"
 	"steward/app/journal"
@@ -106,7 +108,10 @@ func TestAnyRowIsThereWithoutTheOthers(t *testing.T) {
 	if n < 2006 {
 		t.Fatalf("%d rows", n)
 	}
-	b.table.List.ScrollToEnd()
+	b.table.List.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEnd}) // the row has not been read yet
+	if b.p.chosen != 1 {
+		t.Errorf("End chose #%d", b.p.chosen)
+	}
 	b.Until("the last row", func() bool { _, ok := b.p.pages.at(n - 1); return ok })
 	if b.row0(n-1) != "1" {
 		t.Errorf("the last row is #%s", b.row0(n-1))
@@ -242,6 +247,18 @@ func TestAnExportIsThereWholeOrNotAtAll(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
 		t.Errorf("%d files are left, %v", len(left), err)
 	}
+}
+
+func TestTheExportAsksForAFile(t *testing.T) {
+	b := newBench(t, "light", "en", furnish(t, 0))
+	b.loaded()
+	b.chooseFile(journal.FormatCSV)
+	top := b.Window.Canvas().Overlays().Top()
+	if top == nil {
+		t.Fatal("no dialog")
+	}
+	b.Picture("audit-export")
+	b.Window.Canvas().Overlays().Remove(top)
 }
 
 func TestACallRunsAgainWithChanges(t *testing.T) {

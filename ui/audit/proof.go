@@ -45,12 +45,11 @@ func (b *banner) update(c check) {
 		b.object.Hide()
 		return
 	}
-	title := lang.X("audit.broken_title", "The record does not hold") + ". "
+	then := lang.X("audit.broken_going", "Recording goes on behind it.")
 	if c.stopped {
-		title += lang.X("audit.broken_stopped", "Nothing is recorded, and so nothing sent, until you decide to go on.")
-	} else {
-		title += lang.X("audit.broken_going", "Recording goes on behind it.")
+		then = lang.X("audit.broken_stopped", "Nothing is recorded, and so nothing sent, until you decide to go on.")
 	}
+	title := lang.X("audit.broken_head", "The record does not hold. {{.then}}", map[string]any{"then": then})
 	b.words.SetRuns(text.Run{Text: "✕ " + title + "\n", Bold: true, Color: theme.Refusal}, text.Run{Text: clean.Clean(c.result.Problem) + "\n"}, text.Run{Text: lang.X("audit.broken_advice", "Somebody or something has written to the data folder, or it was put back from an older copy. Keep a copy of the folder before you go on, and find out who could."), Color: theme.Dim})
 	b.show.SetText(lang.X("audit.show_record", "Show record {{.record}}", map[string]any{"record": c.result.BadRecord}))
 	b.show.Hidden = c.result.BadRecord == 0

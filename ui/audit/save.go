@@ -48,9 +48,9 @@ func (a *Place) chooseFile(format string) {
 	d.SetFileName(exportName(format, a.p.now()))
 	d.SetTitleText(lang.X("audit.export_where", "Where should the export go?"))
 	d.SetConfirmText(lang.X("audit.export_here", "Export here"))
+	d.Show() // before Resize, which asks what Show makes
 	size := a.d.Window().Canvas().Size()
 	d.Resize(fyne.NewSize(min(840, size.Width-10*theme.Step), min(560, size.Height-10*theme.Step)))
-	d.Show()
 }
 
 // exportTo writes the records that are looked for.

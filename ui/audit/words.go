@@ -169,7 +169,7 @@ func seconds(s float64) string {
 	return lang.X("audit.seconds", "{{.seconds}} s", map[string]any{"seconds": strconv.FormatFloat(s, 'f', digits, 64)})
 }
 
-// clock is a time of a day of this week's, or with its date.
+// clock is a time of today's, the day and time of this year's, and else the day: the details tell the time of each step.
 func clock(t, now time.Time) string {
 	t = t.In(now.Location())
 	if y, m, d := t.Date(); y == now.Year() && m == now.Month() && d == now.Day() {
@@ -178,7 +178,7 @@ func clock(t, now time.Time) string {
 	if t.Year() == now.Year() {
 		return t.Format("01-02 15:04")
 	}
-	return t.Format("2006-01-02 15:04")
+	return t.Format("2006-01-02")
 }
 
 func periodWords(p period) string {

@@ -15,18 +15,23 @@ import (
 	"steward/app/clean"
 	"steward/ui/language"
 	"steward/ui/place"
+	"steward/ui/theme"
 )
 
+// menuRow is the height of a line of a menu.
+const menuRow = 8 * theme.Step
+
 // attachMenu offers what the plus can add.
-func (p *Place) attachMenu(at fyne.CanvasObject) {
-	pos := fyne.CurrentApp().Driver().AbsolutePositionForObject(at)
-	p.d.Layer.Menu([]place.MenuItem{
+func (p *Place) attachMenu() {
+	above := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.composer)
+	items := []place.MenuItem{
 		{Label: lang.X("chat.attach", "Attach a file"), Icon: "file", Do: p.attachFile},
 		{Label: lang.X("chat.share_folder", "Share a folder with the servers"), Icon: "folder", Do: p.shareFolder},
 		{Label: lang.X("chat.prompts", "Prompts"), Icon: "slash", Shortcut: "/", Do: func() { p.composer.insert("/") }},
 		{Label: lang.X("chat.resources", "Resources"), Icon: "at", Shortcut: "@", Do: func() { p.composer.insert("@") }},
 		{Label: lang.X("chat.own_prompts", "Your prompts"), Icon: "settings", Do: p.promptSettings},
-	}, pos.AddXY(0, -196))
+	}
+	p.d.Layer.Menu(items, above.AddXY(0, -float32(len(items))*menuRow-3*theme.Step))
 }
 
 func (p *Place) attachFile() {

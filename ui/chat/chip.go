@@ -38,12 +38,13 @@ type chip struct {
 	words   string
 	colour  fyne.ThemeColorName // of icon and words; "": by the look
 	pill    bool
-	opens   bool                     // shows a mark that something opens
-	most    float32                  // its widest; 0: as wide as its words
-	small   bool                     // caption size
-	tapped  func()                   // nil: it cannot be used
-	removed func()                   // not nil: a cross is shown
-	onShort func(fyne.Shortcut) bool // keys it does not know
+	opens   bool                      // shows a mark that something opens
+	most    float32                   // its widest; 0: as wide as its words
+	small   bool                      // caption size
+	tapped  func()                    // nil: it cannot be used
+	removed func()                    // not nil: a cross is shown
+	onShort func(fyne.Shortcut) bool  // keys it does not know
+	onKey   func(*fyne.KeyEvent) bool // first look at keys; true: done with
 
 	ground  *canvas.Rectangle
 	picture *widget.Icon
@@ -183,6 +184,9 @@ func (c *chip) TypedRune(rune) {}
 
 // TypedKey is Fyne's.
 func (c *chip) TypedKey(e *fyne.KeyEvent) {
+	if c.onKey != nil && c.onKey(e) {
+		return
+	}
 	switch e.Name {
 	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace:
 		if c.tapped != nil {

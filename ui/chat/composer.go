@@ -70,8 +70,7 @@ func newComposer(p *Place) *composer {
 	c.undo = newChip(quiet, "cross", "", func() { c.restore(draft{}) })
 	c.edit = newLine(theme.Step, nil, c.editing, c.undo)
 	c.edit.Hide()
-	attach := newChip(quiet, "plus", "", nil)
-	attach.tapped = func() { p.attachMenu(attach) }
+	attach := newChip(quiet, "plus", "", p.attachMenu)
 	slash := newChip(quiet, "slash", "", func() { c.insert("/") })
 	at := newChip(quiet, "at", "", func() { c.insert("@") })
 	c.send = newChip(strong, "send", lang.X("chat.send", "Send"), c.sendOrStop)

@@ -10,7 +10,6 @@ import (
 	"fyne.io/fyne/v2/lang"
 
 	"steward/app"
-	"steward/ui/code"
 	"steward/ui/form"
 	"steward/ui/text"
 	"steward/ui/theme"
@@ -48,8 +47,7 @@ func newExcerpt(p *Place, a app.Attachment, submit, resized func()) *excerpt {
 	e.facts = caption("", theme.Dim, text.Wrap)
 	e.wrong = caption("", theme.Refusal, text.Wrap)
 	e.wrong.Hide()
-	e.pane = code.NewViewer("", revealLines(a.Text), code.Config{Words: words(), Pool: p.pool})
-	e.pane.SetLeast(fyne.NewSize(dialogWidth, 240))
+	e.pane = p.newReader(a.Text)
 	e.say(a)
 	return e
 }
@@ -82,7 +80,7 @@ func (e *excerpt) show() {
 		e.wrong.SetText(lang.X("chat.lines_wrong", "Name two lines from 1 to {{.count}}.", map[string]any{"count": len(e.lines)}), text.Run{Color: theme.Refusal})
 	} else {
 		e.say(a)
-		e.pane.SetBlocks([]*text.Block{{Runs: []text.Run{{Text: revealLines(a.Text)}}, Code: true, NoWrap: true, Number: true, First: from}})
+		e.pane.SetBlocks(readerBlocks(a.Text, from))
 	}
 	if was != e.wrong.Hidden {
 		e.resized()
@@ -108,4 +106,27 @@ func (e *excerpt) views() []fyne.CanvasObject {
 	out := []fyne.CanvasObject{e.facts}
 	out = append(out, e.p.warningOf(e.whole)...)
 	return append(out, line, e.wrong, e.pane)
+}
+
+// wrapUpTo is the length in bytes up to which a text is broken into lines that fit; a longer one is only laid out where it
+// is seen.
+const wrapUpTo = 64 << 10
+
+// newReader shows a text of any length, with every odd character visible.
+func (p *Place) newReader(s string) *text.Pane {
+	r := text.NewPane(words())
+	r.SetLeast(fyne.NewSize(dialogWidth, 240))
+	r.SetBlocks(readerBlocks(s, 1))
+	v := r.View()
+	scroll := v.OnKey
+	v.OnKey = func(e *fyne.KeyEvent) {
+		p.keyFromText(e)
+		scroll(e)
+	}
+	v.OnShortcut = func(s fyne.Shortcut) { p.d.Shortcut(s) }
+	return r
+}
+
+func readerBlocks(s string, first int) []*text.Block {
+	return []*text.Block{{Runs: []text.Run{{Text: revealLines(s)}}, Code: true, NoWrap: len(s) > wrapUpTo, Number: true, First: first}}
 }

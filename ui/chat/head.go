@@ -86,6 +86,7 @@ type head struct {
 	tap     *tappable
 	edit    *form.Entry
 	demo    *chip
+	passing *chip // marks a temporary conversation
 	lock    *chip
 	model   *chip
 	tools   *chip
@@ -116,6 +117,8 @@ func newHead(p *Place) *head {
 	}
 	h.edit.Hide()
 	h.demo = newPill("info", lang.X("shell.demo", "Demo"), false, func() { p.d.Open(place.Settings, "models") })
+	h.passing = newPill("eye-off", lang.X("chat.temporary", "Temporary chat"), false, nil)
+	h.passing.colour = theme.Waiting
 	h.lock = newPill("unlock", lang.X("chat.read_only", "Read-only"), false, func() {
 		p.change(func(s *app.ConversationSettings) { s.ReadOnly = !s.ReadOnly })
 	})
@@ -129,7 +132,7 @@ func newHead(p *Place) *head {
 	}
 	h.demo.Hide()
 	h.context.Hide()
-	h.row = newLine(headGap, []fyne.CanvasObject{h.tap}, h.edit, h.demo, h.lock, h.model, h.tools, h.context, h.more)
+	h.row = newLine(headGap, []fyne.CanvasObject{h.tap}, h.edit, h.demo, h.passing, h.lock, h.model, h.tools, h.context, h.more)
 	h.ExtendBaseWidget(h)
 	return h
 }
@@ -167,8 +170,10 @@ func (h *head) say(step int) {
 	h.demo.words, h.lock.words = lang.X("shell.demo", "Demo"), lang.X("chat.read_only", "Read-only")
 	h.model.words, h.model.most = clean.Line(model, 60), 220
 	h.tools.words, h.context.words = toolWords(n, servers, tokens), lang.X("chat.context", "Context {{.tokens}} tok", used)
+	h.passing.words = lang.X("chat.temporary", "Temporary chat")
+	h.passing.Hidden = !h.p.known.Temporary && (h.p.state.conversation != "" || !h.p.wantTemporary.Load())
 	if step >= headLock {
-		h.lock.words = ""
+		h.lock.words, h.passing.words = "", ""
 	}
 	if step >= headSums {
 		h.tools.words, h.context.words = strconv.Itoa(n), lang.X("chat.context_short", "{{.tokens}} tok", used)
@@ -184,7 +189,7 @@ func (h *head) say(step int) {
 
 // fit says as much as leaves the title its room.
 func (h *head) fit(width float32) {
-	chips := []*chip{h.demo, h.lock, h.model, h.tools, h.context, h.more}
+	chips := []*chip{h.demo, h.passing, h.lock, h.model, h.tools, h.context, h.more}
 	for step := range headSteps {
 		h.say(step)
 		room := width
@@ -303,6 +308,7 @@ func (p *Place) conversationMenu(at fyne.CanvasObject) {
 	if none {
 		items = append(items, place.MenuItem{Label: lang.X("chat.temporary", "Temporary chat"), Icon: "eye-off", Checked: p.wantTemporary.Load(), Do: func() {
 			p.wantTemporary.Store(!p.wantTemporary.Load())
+			p.head.Refresh()
 		}})
 	}
 	items = append(items, place.MenuItem{}, place.MenuItem{Label: lang.X("chat.delete", "Delete"), Icon: "trash", Look: place.Dangerous, Disabled: none, Do: p.remove})

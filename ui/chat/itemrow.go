@@ -1,9 +1,7 @@
 package chat
 
 import (
-	"context"
 	"strconv"
-	"time"
 
 	"fyne.io/fyne/v2"
 
@@ -52,28 +50,7 @@ func (p *Place) enterCard() {
 	p.list.Touch(at, func(o fyne.CanvasObject) {
 		if v, ok := o.(*itemRow); ok {
 			p.entered = v.id
-			p.lead(v.card)
-		}
-	})
-}
-
-// lead puts the keyboard into a card. The toolkit finds only what was drawn, so for one that has just come into sight
-// that is done once more a moment later.
-func (p *Place) lead(card itemCard) {
-	before := p.d.Window().Canvas().Focused()
-	card.Enter()
-	if p.d.Window().Canvas().Focused() != before {
-		return
-	}
-	p.d.Go(func(ctx context.Context) {
-		select {
-		case <-ctx.Done():
-		case <-time.After(100 * time.Millisecond):
-			p.d.Do(func() {
-				if p.d.Window().Canvas().Focused() == before {
-					card.Enter()
-				}
-			})
+			p.lead(v.card.Enter)
 		}
 	})
 }

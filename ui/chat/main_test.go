@@ -68,6 +68,12 @@ type bench struct {
 
 func newBench(t *testing.T, variant, tongue string) *bench {
 	t.Helper()
+	return benchOver(t, variant, tongue, app.Endpoint{})
+}
+
+// benchOver asks another model than the demo's.
+func benchOver(t *testing.T, variant, tongue string, model app.Endpoint) *bench {
+	t.Helper()
 	fa := test.NewTempApp(t)
 	if err := language.Load(tongue); err != nil {
 		t.Fatal(err)
@@ -75,7 +81,7 @@ func newBench(t *testing.T, variant, tongue string) *bench {
 	fa.Settings().SetTheme(theme.New(variant))
 	w := test.NewTempWindow(t, canvas.NewRectangle(color.Transparent))
 	w.SetPadded(false)
-	b := &bench{t: t, window: w, app: openApp(t)}
+	b := &bench{t: t, window: w, app: openApp(t, model)}
 	ctx, cancel := context.WithCancel(context.Background())
 	b.layer = layer.New(w.Canvas(), func(d time.Duration, f func()) func() {
 		timer := time.AfterFunc(d, func() { b.do(f) })
@@ -102,7 +108,7 @@ func newBench(t *testing.T, variant, tongue string) *bench {
 	return b
 }
 
-func openApp(t *testing.T) *app.App {
+func openApp(t *testing.T, model app.Endpoint) *app.App {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -116,7 +122,7 @@ func openApp(t *testing.T) *app.App {
 	if err := os.WriteFile(file, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a, err := app.Open(context.Background(), app.Options{Data: filepath.Join(t.TempDir(), "data"), ServersFile: file, Hooks: app.Hooks{
+	a, err := app.Open(context.Background(), app.Options{Data: filepath.Join(t.TempDir(), "data"), ServersFile: file, Endpoint: model, Hooks: app.Hooks{
 		StartDemoModel: func(ctx context.Context) (app.DemoModel, error) { return llmdemo.Serve(context.WithoutCancel(ctx)) },
 	}})
 	if err != nil {

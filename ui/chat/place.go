@@ -61,8 +61,9 @@ type Place struct {
 	book     book
 	watches  map[watched]*watch
 	cards    map[*itemRow]bool
-	entered  string   // the card that the keyboard was led into last
-	pins     *flowBox // pinned prompts, above the composer
+	titled   map[string]bool // conversations that were named by the model, or asked about
+	entered  string          // the card that the keyboard was led into last
+	pins     *flowBox        // pinned prompts, above the composer
 	ticking  bool
 
 	// What a conversation without a name is to become; read in the background when it gets one.
@@ -82,7 +83,7 @@ type itemCard interface {
 func New(d place.Deps) *Place {
 	p := &Place{
 		d: d, now: time.Now, pool: code.NewPool(d.Do), state: newPresenter(), opened: map[string]bool{}, runs: map[string]time.Time{},
-		objects: map[*column]string{}, drafts: map[string]draft{}, watches: map[watched]*watch{}, cards: map[*itemRow]bool{},
+		objects: map[*column]string{}, drafts: map[string]draft{}, watches: map[watched]*watch{}, cards: map[*itemRow]bool{}, titled: map[string]bool{},
 	}
 	p.card = func(item consent.Item, resized func()) itemCard {
 		return waiting.NewCard(item, waiting.Deps{Deps: d, Resized: func(*waiting.Card) { resized() }})
@@ -164,17 +165,6 @@ func (p *Place) Close() {
 		unsub()
 		pool.Close()
 	}()
-}
-
-func (p *Place) focusComposer() {
-	p.focus(p.composer.entry)
-}
-
-// focus puts the keyboard on an object. The window is asked, not the object: it knows its canvas only once it was drawn.
-func (p *Place) focus(o fyne.Focusable) {
-	if w := p.d.Window(); w != nil {
-		w.Canvas().Focus(o)
-	}
 }
 
 // open shows a conversation from the store.
@@ -286,9 +276,11 @@ func (p *Place) told(e event.Event) { p.d.Do(func() { p.apply(e) }) }
 
 func (p *Place) apply(e event.Event) {
 	w := p.state.apply(e)
-	switch e.(type) {
+	switch e := e.(type) {
 	case event.ServersChanged, event.Server:
 		p.offers.stale()
+	case event.Turn:
+		p.entitle(e)
 	}
 	if w.items {
 		p.state.waits(p.d.App.Waiting().List())

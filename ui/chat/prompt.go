@@ -14,7 +14,6 @@ import (
 
 	"steward/app"
 	"steward/app/clean"
-	"steward/ui/code"
 	"steward/ui/form"
 	"steward/ui/language"
 	"steward/ui/text"
@@ -33,14 +32,15 @@ type asking struct {
 	finish     func(values map[string]string) // in place of fetch and preview
 	attach     func(got app.Attachment)       // nil: the composer
 
-	form  *form.Form
-	hints *flowBox
-	body  *column
-	done  func()
-	next  *chip
-	field string
-	turn  int
-	shut  bool
+	form   *form.Form
+	hints  *flowBox // a caption, and what is suggested
+	hinted string   // the field that is for
+	body   *column
+	done   func()
+	next   *chip
+	field  string
+	turn   int
+	shut   bool
 }
 
 const dialogWidth float32 = 560
@@ -167,6 +167,7 @@ func (a *asking) ask() {
 	a.form.OnResize = a.resize
 	a.form.OnSubmit = a.submit
 	a.form.OnShortcut = a.p.d.Shortcut
+	a.form.OnKey = a.toHints
 	a.form.OnEscape = func() bool { a.done(); return true }
 	a.next = newChip(strong, "", lang.X("chat.preview", "Preview"), a.submit)
 	if a.finish != nil {
@@ -174,7 +175,7 @@ func (a *asking) ask() {
 	}
 	a.body.put(append(a.heading(), a.form, a.hints, a.buttons(a.next))...)
 	a.resize()
-	a.form.FocusField(a.fields[0].Name)
+	a.p.lead(func() { a.form.FocusField(a.fields[0].Name) })
 }
 
 func (a *asking) resize() {
@@ -228,7 +229,51 @@ func (a *asking) complete() {
 	})
 }
 
+// toHints leads from a field down into what is suggested for it.
+func (a *asking) toHints(name string, e *fyne.KeyEvent) bool {
+	if e.Name != fyne.KeyDown || a.hinted != name || len(a.hints.objects) < 2 {
+		return false
+	}
+	if first, ok := a.hints.objects[1].(*chip); ok {
+		a.p.focus(first)
+	}
+	return true
+}
+
+// hintKey moves between suggestions, and back to their field.
+func (a *asking) hintKey(at int, e *fyne.KeyEvent) bool {
+	switch e.Name {
+	case fyne.KeyRight, fyne.KeyDown:
+		at++
+	case fyne.KeyLeft:
+		at--
+	case fyne.KeyUp:
+		at = 0
+	default:
+		return false
+	}
+	if at < 1 {
+		a.form.FocusField(a.hinted)
+	} else if at < len(a.hints.objects) {
+		if c, ok := a.hints.objects[at].(*chip); ok {
+			a.p.focus(c)
+		}
+	}
+	return true
+}
+
+// suggest shows what a server suggests for a field, under the field's name.
 func (a *asking) suggest(name, value string, values []string) {
+	title := name
+	for _, f := range a.fields {
+		if f.Name == name && f.Title != "" {
+			title = f.Title
+		}
+	}
+	a.hinted = name
+	high := canvas.NewRectangle(theme.Color(theme.Clear))
+	high.SetMinSize(fyne.NewSize(0, 24)) // as high as what stands beside it
+	a.hints.objects = append(a.hints.objects, container.NewStack(high, container.NewCenter(caption(lang.X("chat.suggested", "For {{.name}} ↓", map[string]any{"name": clean.Line(title, 60)}), theme.Dim, text.Whole))))
 	for i, v := range values {
 		if i == 8 {
 			break
@@ -245,7 +290,12 @@ func (a *asking) suggest(name, value string, values []string) {
 			a.form.FocusField(name)
 		})
 		c.onShort = a.p.d.Shortcut
+		at := len(a.hints.objects)
+		c.onKey = func(e *fyne.KeyEvent) bool { return a.hintKey(at, e) }
 		a.hints.objects = append(a.hints.objects, c)
+	}
+	if len(a.hints.objects) < 2 {
+		a.hints.objects = nil
 	}
 	a.hints.Refresh()
 }
@@ -357,9 +407,7 @@ func (p *Place) attachmentViews(a app.Attachment) []fyne.CanvasObject {
 		}
 	}
 	if a.Text != "" {
-		pane := code.NewViewer("", revealLines(a.Text), code.Config{Words: words(), Pool: p.pool})
-		pane.SetLeast(fyne.NewSize(dialogWidth, 240))
-		out = append(out, pane)
+		out = append(out, p.newReader(a.Text))
 	}
 	return out
 }

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
 
+	"steward/ui/form"
 	"steward/ui/place"
 )
 
@@ -159,3 +161,45 @@ func TestMenuOfAMessage(t *testing.T) {
 }
 
 const keyOfMenu fyne.KeyName = "Menu"
+
+// What a server suggests for an argument is reached from its field by the keyboard, taken by Enter, and the way leads on.
+func TestSuggestionsByKeyboard(t *testing.T) {
+	b := newBench(t, "light", "en")
+	b.ready()
+	b.window.Canvas().Capture()
+	b.UsePrompt("demo", "plan-vacation")
+	b.settle()
+	b.window.Canvas().Capture()
+	entry := func() *form.Entry { e, _ := b.window.Canvas().Focused().(*form.Entry); return e }
+	b.until("the first field has the keyboard", func() bool { return entry() != nil && entry() != b.composer.entry })
+	field := entry()
+	for _, r := range "pa" {
+		field.TypedRune(r)
+	}
+	var hints []*chip
+	b.until("values are suggested", func() bool {
+		hints = nil
+		for _, o := range test.LaidOutObjects(b.window.Canvas().Overlays().Top()) {
+			if c, ok := o.(*chip); ok && c.onKey != nil {
+				hints = append(hints, c)
+			}
+		}
+		return len(hints) == 2
+	})
+	b.window.Canvas().Capture()
+	b.picture("suggested")
+	field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	if b.window.Canvas().Focused() != hints[0] {
+		t.Fatalf("Down leads to %T", b.window.Canvas().Focused())
+	}
+	hints[0].TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
+	if entry() != field {
+		t.Error("Up does not lead back")
+	}
+	field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	hints[0].TypedKey(&fyne.KeyEvent{Name: fyne.KeyRight})
+	b.window.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	if field.Text != hints[1].words || entry() != field {
+		t.Errorf("the field holds %q, not %q", field.Text, hints[1].words)
+	}
+}

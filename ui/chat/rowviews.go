@@ -278,7 +278,7 @@ func newReasoningRow(p *Place, r row) *reasoningRow {
 	}
 	p.textView(v.body)
 	v.open = p.opened[r.key]
-	v.column = newColumn(theme.Step, pad{bottom: 2 * theme.Step}, newLine(0, []fyne.CanvasObject{v.head}, nil), v.body)
+	v.column = newColumn(theme.Step, pad{bottom: 2 * theme.Step}, newColumn(0, pad{left: -2.5 * theme.Step}, newLine(0, []fyne.CanvasObject{v.head}, nil)), v.body)
 	v.show(r)
 	return v
 }

@@ -36,6 +36,9 @@ type Form struct {
 	OnResize func()            // the height changed at the same width: lists want to be told
 	OnFocus  func(name string) // the person is in a field now
 
+	// OnKey has the first look at keys typed in the entry of a field; true: done with.
+	OnKey func(name string, event *fyne.KeyEvent) bool
+
 	// OnEscape is Escape typed in a control that has no use for it; true: done with. Otherwise the window gets it
 	// (fyne.Canvas.OnTypedKey).
 	OnEscape func() bool

@@ -134,7 +134,7 @@ func (r *row) newEntry() *Entry {
 		e.PlaceHolder = lang.X("form.datetime_shape", "YYYY-MM-DD HH:MM")
 	}
 	e.OnKey = func(event *fyne.KeyEvent) bool {
-		return r.key(event) || field.Kind == Date && stepDay(e, event.Name)
+		return r.form.OnKey != nil && r.form.OnKey(field.Name, event) || r.key(event) || field.Kind == Date && stepDay(e, event.Name)
 	}
 	return e
 }

@@ -294,5 +294,5 @@ func (c *converter) table(n *east.Table, at place) {
 		}
 		t.Rows = append(t.Rows, cells)
 	}
-	c.add(&at, text.Block{Table: t})
+	c.add(&at, text.Block{Table: t, Size: theme.MonoSize}) // a step smaller, as in print
 }

@@ -69,6 +69,9 @@ var whole = []string{
 	"“k” holds characters that are easily overlooked: a secret that Steward knows ×1.", "The server claims that it may delete or overwrite; nobody has checked that.",
 	"The server claims that it reaches nothing outside of it; nobody has checked that.", "The tool’s name holds characters that are easily overlooked: tab ×1.",
 	"The server’s name mixes Latin letters with letters of another alphabet that look the same.", "The message holds characters that are easily overlooked: tab ×1.",
+	"The server s asks the model without a review, because you trust it for up to 2 requests and 9 tokens an hour (record 4).",
+	"The server s was refused twice and is not asked about again in this turn; its further questions are declined.",
+	"A request to the model for the server s failed: no", "The address could not be opened: no",
 	"this no longer waits for an answer: it has been answered already", "this can no longer be allowed: the server s is not running",
 }
 

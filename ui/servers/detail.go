@@ -15,6 +15,7 @@ import (
 	"steward/app"
 	"steward/app/clean"
 	"steward/ui/button"
+	"steward/ui/code"
 	"steward/ui/language"
 	"steward/ui/place"
 	"steward/ui/text"
@@ -169,7 +170,7 @@ func (d *detail) below() fyne.CanvasObject {
 }
 
 func segmentFrame(s *segments) fyne.CanvasObject {
-	return padded(1, 1, newPaint(theme.Ground, theme.Line, 1.5*step), s.Container)
+	return padded(1, 1, newPaint(theme.Ground, theme.Edge, 1.5*step), s.Container)
 }
 
 func (d *detail) show(o fyne.CanvasObject) {
@@ -214,10 +215,15 @@ func (d *detail) top(s app.ServerDetail) fyne.CanvasObject {
 		objects = append(objects, caption(s.Address, theme.Dim, text.Cut))
 	}
 	if s.Error != "" && s.State != app.ServerUnusable {
-		objects = append(objects, note(nonEmptyLines(s.Error, s.Hint), theme.Refusal, theme.RefusalTint, d.more(s)...))
+		objects = append(objects, note(nonEmptyLines(clean.Line(s.Error, mostSaid), clean.Line(s.Hint, mostSaid)), theme.Refusal, theme.RefusalTint, d.more(s)...))
 	}
-	for _, problem := range s.Problems {
-		objects = append(objects, caption("⚠ "+problem, theme.Waiting, text.Wrap))
+	for i, problem := range s.Problems {
+		if i == mostProblems {
+			more := lang.X("servers.more_problems", "{{.n}} more of this kind stand under Doctor.", map[string]any{"n": len(s.Problems) - mostProblems})
+			objects = append(objects, left(code.NewButton("", more, func() { d.review.leave(); d.choose(tabDoctor); d.update() })))
+			break
+		}
+		objects = append(objects, caption("⚠ "+clean.Line(problem, mostSaid), theme.Waiting, text.Wrap))
 	}
 	if s.Pending > 0 && !d.review.open {
 		words := counted(s.Pending, lang.X("servers.changed_one", "1 definition is new or has changed since you reviewed it. Until you trust it, no model is offered it."),
@@ -329,6 +335,13 @@ func (t topLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	}
 }
 
+// mostProblems stand in the head, each and the error with no more than mostSaid characters: the head must leave room for
+// the rest. All of them stand under Doctor.
+const (
+	mostProblems = 2
+	mostSaid     = 500
+)
+
 // more is what a failed server wrote last, and what can be done.
 func (d *detail) more(s app.ServerDetail) (out []fyne.CanvasObject) {
 	if s.Output != "" {
@@ -404,7 +417,7 @@ func (d *detail) welcome() {
 
 // look reads again what no event tells of, where it is seen.
 func (d *detail) look() {
-	if d.s.p.chosen == "" || !d.s.shown {
+	if d.s.p.chosen == "" || !d.s.shown.Load() {
 		return
 	}
 	switch d.tabs.chosen {

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -54,6 +55,10 @@ func (t *doctorTab) draw() {
 			column.Add(caption(clean.Clean(c.Hint), theme.Dim, text.Wrap))
 		}
 		out = append(out, column)
+	}
+	if n := len(t.from.Problems); n > 0 {
+		words := counted(n, lang.X("servers.problem_one", "One thing about it is odd:"), lang.X("servers.problems_many", "{{.n}} things about it are odd:", map[string]any{"n": n}))
+		out = append(out, column(step, strong(words), t.s.k.listing(t.page, "", clean.Clean(strings.Join(t.from.Problems, "\n")))))
 	}
 	if t.problem != nil {
 		out = append(out, note(language.Message(t.problem), theme.Refusal, theme.RefusalTint))

@@ -247,7 +247,7 @@ func newWireTab(s *Place) *wireTab {
 		if out := f.Direction == "out"; t.kinds.chosen == 1 && !out || t.kinds.chosen == 2 && out {
 			return false
 		}
-		return contains(filter, directionWord(f.Direction), string(f.Bytes))
+		return strings.TrimSpace(filter) == "" || contains(filter, directionWord(f.Direction), string(f.Bytes)) // big ones are not copied for nothing
 	}
 	t.look = newSegments(func(int) { t.again() }, lang.X("servers.pretty", "Laid out"), lang.X("servers.raw", "As sent"))
 	t.describe = t.frame

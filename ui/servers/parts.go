@@ -164,97 +164,6 @@ func (r *paintRenderer) Refresh() {
 	r.bar.Refresh()
 }
 
-// page scrolls a column whose height follows its width.
-type page struct {
-	*fyne.Container
-	body   *fyne.Container
-	scroll *container.Scroll
-	tall   *tall
-}
-
-type tall struct {
-	width float32
-	page  *page
-}
-
-// MinSize is Fyne's.
-func (t *tall) MinSize(o []fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(0, heightOf(o[0], t.width))
-}
-
-// Layout is Fyne's.
-func (t *tall) Layout(o []fyne.CanvasObject, s fyne.Size) { o[0].Resize(s) }
-
-type pageLayout struct{ p *page }
-
-// MinSize is Fyne's.
-func (pageLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(80, 40) }
-
-// Layout is Fyne's.
-func (l pageLayout) Layout(_ []fyne.CanvasObject, s fyne.Size) {
-	l.p.tall.width = s.Width
-	l.p.scroll.Resize(s)
-	l.p.scroll.Refresh()
-}
-
-func newPage(objects ...fyne.CanvasObject) *page {
-	p := &page{body: column(3*step, objects...)}
-	p.tall = &tall{page: p}
-	p.scroll = container.NewVScroll(container.New(p.tall, padded(5*step, 3*step, p.body)))
-	p.Container = container.New(pageLayout{p}, p.scroll)
-	return p
-}
-
-func (p *page) set(objects ...fyne.CanvasObject) {
-	p.body.Objects = objects
-	p.changed()
-}
-
-// changed lays the page out again after something in it got another height.
-func (p *page) changed() {
-	p.body.Refresh()
-	p.scroll.Content.Refresh()
-	p.scroll.Refresh()
-}
-
-// reveal scrolls to an object, if it stands on the page and out of sight. Whether it stands there shows in its moving
-// along.
-func (p *page) reveal(o fyne.CanvasObject) {
-	d := fyne.CurrentApp().Driver()
-	room := p.scroll.Content.Size().Height - p.scroll.Size().Height
-	if room <= 0 || p.scroll.Size().Height <= 0 {
-		return
-	}
-	was := p.scroll.Offset.Y
-	before := d.AbsolutePositionForObject(o)
-	by := float32(1)
-	if was+by > room {
-		by = -1
-	}
-	p.scrollTo(was + by)
-	moved := before.Y - d.AbsolutePositionForObject(o).Y
-	p.scrollTo(was)
-	if moved == 0 {
-		return
-	}
-	y := before.Y - d.AbsolutePositionForObject(p.scroll).Y
-	bottom := y + min(o.Size().Height, p.scroll.Size().Height-2*step)
-	switch {
-	case y < step:
-		p.scrollTo(was + y - 2*step)
-	case bottom > p.scroll.Size().Height-step:
-		p.scrollTo(was + bottom - p.scroll.Size().Height + 2*step)
-	}
-}
-
-// turn goes on by most of what is seen.
-func (p *page) turn(by float32) { p.scrollTo(p.scroll.Offset.Y + by*p.scroll.Size().Height*0.85) }
-
-func (p *page) scrollTo(y float32) {
-	room := p.scroll.Content.Size().Height - p.scroll.Size().Height
-	p.scroll.ScrollToOffset(fyne.NewPos(0, min(max(y, 0), max(room, 0))))
-}
-
 // kit makes the parts of the place with what they share.
 type kit struct {
 	d        place.Deps
@@ -308,6 +217,14 @@ func (k *kit) prose(s string, look text.Run) *text.View {
 	return v
 }
 
+// telling is what a server says of itself, whole; a very long text folds.
+func (k *kit) telling(p *page, s string) fyne.CanvasObject {
+	if len(s) > 8<<10 {
+		return k.listing(p, "", s)
+	}
+	return k.prose(s, text.Run{})
+}
+
 // listing is code that folds when it is long; p is the page it stands on.
 func (k *kit) listing(p *page, language, src string) fyne.CanvasObject {
 	v := text.NewView(k.words())
@@ -334,7 +251,7 @@ func strong(s string) *text.Label { return text.NewLabel(s, text.Run{Bold: true}
 
 // chip is a word in a frame.
 func chip(s string) *fyne.Container {
-	return padded(2*step, step, newPaint(theme.Card, theme.Line, 3*step), caption(s, theme.Dim, text.Whole))
+	return padded(2*step, step, newPaint(theme.Card, theme.Edge, 3*step), caption(s, theme.Dim, text.Whole))
 }
 
 // note is a sentence on a tint: amber for what waits, red for what failed.
@@ -388,155 +305,4 @@ func formTexts(s string, role form.Role) fyne.CanvasObject {
 	default:
 		return text.NewLabel(s, text.Run{}, text.Wrap)
 	}
-}
-
-// segments are words of which one is chosen.
-type segments struct {
-	*fyne.Container
-	made   []*segment
-	chosen int
-	on     func(i int)
-}
-
-func newSegments(on func(i int), words ...string) *segments {
-	s := &segments{Container: container.NewHBox(), on: on}
-	s.Layout = &rowLayout{}
-	s.set(words...)
-	return s
-}
-
-func (s *segments) set(words ...string) {
-	for i, w := range words {
-		if i == len(s.made) {
-			g := &segment{label: caption("", theme.Dim, text.Whole), ground: newPaint(theme.Clear, "", 1.5*step)}
-			g.tapped = func() { s.choose(i) }
-			g.step = func(by int) { s.step(i + by) }
-			g.ExtendBaseWidget(g)
-			s.made = append(s.made, g)
-			s.Objects = append(s.Objects, g)
-		}
-		s.made[i].word = w
-	}
-	s.paint()
-}
-
-// step goes on to another one by an arrow key.
-func (s *segments) step(i int) {
-	if i < 0 || i >= len(s.made) {
-		return
-	}
-	s.choose(i)
-	if c := fyne.CurrentApp().Driver().CanvasForObject(s.made[i]); c != nil {
-		c.Focus(s.made[i])
-	}
-}
-
-func (s *segments) choose(i int) {
-	s.show(i)
-	s.on(i)
-}
-
-// show marks one without telling on.
-func (s *segments) show(i int) {
-	s.chosen = i
-	s.paint()
-}
-
-func (s *segments) paint() {
-	for i, g := range s.made {
-		g.chosen = i == s.chosen
-		g.Refresh()
-	}
-	s.Container.Refresh()
-}
-
-type rowLayout struct{ gap float32 }
-
-// MinSize is Fyne's.
-func (r *rowLayout) MinSize(objects []fyne.CanvasObject) fyne.Size {
-	var s fyne.Size
-	for _, o := range objects {
-		m := o.MinSize()
-		s.Width += m.Width + r.gap
-		s.Height = max(s.Height, m.Height)
-	}
-	return s
-}
-
-// Layout is Fyne's.
-func (r *rowLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
-	var x float32
-	for _, o := range objects {
-		m := o.MinSize()
-		o.Move(fyne.NewPos(x, (size.Height-m.Height)/2))
-		o.Resize(m)
-		x += m.Width + r.gap
-	}
-}
-
-// segment is one of them; Tab and the arrows go from one to the next, Enter and the space bar choose.
-type segment struct {
-	widget.BaseWidget
-	word            string
-	label           *text.Label
-	ground          *paint
-	tapped          func()
-	step            func(by int)
-	chosen, focused bool
-}
-
-var (
-	_ fyne.Focusable     = (*segment)(nil)
-	_ desktop.Cursorable = (*segment)(nil)
-)
-
-// Tapped is Fyne's.
-func (g *segment) Tapped(*fyne.PointEvent) { g.tapped() }
-
-// Cursor is Fyne's.
-func (g *segment) Cursor() desktop.Cursor { return desktop.PointerCursor }
-
-// FocusGained is Fyne's.
-func (g *segment) FocusGained() { g.focused = true; g.Refresh() }
-
-// FocusLost is Fyne's.
-func (g *segment) FocusLost() { g.focused = false; g.Refresh() }
-
-// TypedRune is Fyne's.
-func (g *segment) TypedRune(r rune) {
-	if r == ' ' {
-		g.tapped()
-	}
-}
-
-// TypedKey is Fyne's.
-func (g *segment) TypedKey(e *fyne.KeyEvent) {
-	switch e.Name {
-	case fyne.KeyReturn, fyne.KeyEnter:
-		g.tapped()
-	case fyne.KeyLeft:
-		g.step(-1)
-	case fyne.KeyRight:
-		g.step(1)
-	}
-}
-
-// Refresh is Fyne's.
-func (g *segment) Refresh() {
-	look := text.Run{Color: theme.Dim}
-	g.ground.fill, g.ground.line = theme.Clear, ""
-	if g.chosen {
-		look, g.ground.fill = text.Run{Color: theme.Text}, theme.AccentTint
-	}
-	if g.focused {
-		g.ground.line = theme.Accent
-	}
-	g.label.SetText(g.word, look)
-	g.ground.Refresh()
-	g.BaseWidget.Refresh()
-}
-
-// CreateRenderer is Fyne's.
-func (g *segment) CreateRenderer() fyne.WidgetRenderer {
-	return widget.NewSimpleRenderer(padded(2.5*step, 1.5*step, g.ground, g.label))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"image/color"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -43,7 +44,7 @@ type Place struct {
 	cancel  func() // of the events
 	resting chan struct{}
 	rest    sync.Once
-	shown   bool
+	shown   atomic.Bool        // read by the ticker, too
 	over    *page              // what stands in the place of the chosen server, if anything does
 	last    fyne.Focusable     // where the keyboard was when the place last looked
 	drafts  map[string]*editor // forms that somebody began to fill in, by the server they are for
@@ -252,13 +253,16 @@ func (s *Place) tick(ctx context.Context) {
 		case <-s.resting:
 			return
 		case <-t.C:
+			if !s.shown.Load() {
+				continue // a window at rest is left alone
+			}
 			s.k.d.Do(func() { s.look(time.Duration(n) * followEvery) })
 		}
 	}
 }
 
 func (s *Place) look(since time.Duration) {
-	if !s.shown {
+	if !s.shown.Load() {
 		return
 	}
 	s.follow()
@@ -297,13 +301,13 @@ func (s *Place) ShowTool(server, tool string) {
 
 // Shown reads everything again.
 func (s *Place) Shown() {
-	s.shown = true
+	s.shown.Store(true)
 	s.p.readList()
 	s.p.readDetail()
 }
 
 // Hidden stops reading what is only looked at.
-func (s *Place) Hidden() { s.shown = false }
+func (s *Place) Hidden() { s.shown.Store(false) }
 
 // Commands are those of the place.
 func (s *Place) Commands() []place.Command {

@@ -70,6 +70,8 @@ func (t *promptsTab) update(d app.ServerDetail) {
 		words = d.OfferError
 	case d.State != "ready":
 		words = t.s.detail.tools.nothing()
+	case !d.Known:
+		words = lang.X("common.loading", "Loading…")
 	case len(d.PromptList) > 0:
 		words = lang.X("servers.choose_prompt", "Choose one above to see what it becomes.")
 	}
@@ -103,7 +105,7 @@ func (t *promptsTab) open(i int) {
 	}
 	head := []fyne.CanvasObject{strong(nameAndTitle(p.Name, p.Title))}
 	if p.Description != "" {
-		head = append(head, t.s.k.prose(clean.Clean(p.Description), text.Run{}))
+		head = append(head, t.s.k.telling(t.page, clean.Clean(p.Description)))
 	}
 	server := t.from.Name
 	q := t.s.k.ask(t.page, fields, func(c app.Completing) app.Completing {

@@ -180,6 +180,8 @@ func (t *resourcesTab) update(d app.ServerDetail) {
 			words = d.OfferError
 		case d.State != "ready":
 			words = t.s.detail.tools.nothing()
+		case !d.Known:
+			words = lang.X("common.loading", "Loading…")
 		case len(t.nodes) > 0:
 			words = lang.X("servers.choose_resource", "Choose one above to read it.")
 		}
@@ -322,7 +324,7 @@ func (k *kit) attachment(p *page, a app.Attachment, err error) []fyne.CanvasObje
 func (t *resourcesTab) about(r app.Resource) []fyne.CanvasObject {
 	out := []fyne.CanvasObject{strong(nameAndTitle(r.Name, r.Title)), t.s.k.prose(clean.Reveal(address(r)), text.Run{Mono: true, Color: theme.Dim})}
 	if r.Description != "" {
-		out = append(out, t.s.k.prose(clean.Clean(r.Description), text.Run{}))
+		out = append(out, t.s.k.telling(t.page, clean.Clean(r.Description)))
 	}
 	if r.URI == "" {
 		return out
@@ -381,7 +383,7 @@ func (t *resourcesTab) updated(key, server string, r app.Resource) {
 	if f == nil {
 		return
 	}
-	shown := t.from.Name == server && t.chosen == r.URI && t.s.shown && t.s.detail.tabs.chosen == tabResources
+	shown := t.from.Name == server && t.chosen == r.URI && t.s.shown.Load() && t.s.detail.tabs.chosen == tabResources
 	f.changed, f.unseen = time.Now(), !shown
 	if shown {
 		t.read(r, nil)

@@ -232,7 +232,7 @@ func (t *toolsTab) showChosen() {
 		return
 	}
 	t.detail = string(key)
-	objects := []fyne.CanvasObject{strong(nameAndTitle(tool.Tool.Tool, tool.Title)), t.s.k.prose(orNone(tool.Description), text.Run{})}
+	objects := []fyne.CanvasObject{strong(nameAndTitle(tool.Tool.Tool, tool.Title)), t.s.k.telling(t.page, orNone(tool.Description))}
 	if tool.State != consent.StateSame {
 		objects = append(objects, note(lang.X("servers.tool_waits", "This definition was not reviewed as it is now. No model is offered it, and it cannot be run."), theme.Waiting, theme.WaitingTint,
 			left(newButton(lang.X("servers.review", "Review"), t.s.detail.review.begin))))

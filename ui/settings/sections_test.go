@@ -273,6 +273,13 @@ func TestAChatIsErasedFromTheSettings(t *testing.T) {
 		left, err := b.App.Conversations(t.Context(), app.Query{})
 		return err == nil && len(left) == 0
 	})
+	b.exportChats()
+	top := b.Window.Canvas().Overlays().Top()
+	if top == nil {
+		t.Fatal("no folder is asked for")
+	}
+	b.Picture("settings-export")
+	b.Window.Canvas().Overlays().Remove(top)
 	dir := t.TempDir()
 	b.exportChatsTo(dir)
 	b.Until("the other is exported", func() bool {

@@ -201,7 +201,7 @@ func TestFlowDenyWithAReason(t *testing.T) {
 	denied := func() bool { return w.last("call", "").Decision == "denied" }
 	w.answer("the call is denied", denied, append(append([]string{"Tab", "space"}, letters("not before Friday")...), "Return")...)
 	w.until("the answer arrives", func() bool { return w.message("assistant") == "I see." })
-	if requests := m.Requests(); len(requests) != 2 || !strings.Contains(string(requests[1].Body), "not before Friday") {
+	if requests := m.Requests(); len(requests) < 2 || !strings.Contains(string(requests[1].Body), "not before Friday") { // a third asks for a title
 		t.Errorf("the model does not hear the reason: %d requests, the last %s", len(requests), requests[len(requests)-1].Body)
 	}
 	if r := w.last("call", ""); r.Outcome != "denied" || r.Effect != "none" || !strings.Contains(w.show(r.Record), "not before Friday") {

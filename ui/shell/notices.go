@@ -8,6 +8,7 @@ import (
 
 	"steward/app/event"
 	"steward/ui/place"
+	"steward/ui/sentence"
 )
 
 const (
@@ -25,6 +26,10 @@ type notices struct {
 
 // grave says whether a notice must be read, and whether it is the window's at all.
 func grave(n event.Notice) (must, ours bool) {
+	switch n.Kind {
+	case "sampling_trusted", "sampling", "muted", "open": // what a server asked for, told nowhere in its chat
+		return false, true
+	}
 	if n.Conversation != "" {
 		return false, false
 	}
@@ -56,7 +61,7 @@ func (n *notices) tell() {
 		if grave, _ := grave(e); grave {
 			must = append(must, e.Message)
 		} else {
-			n.s.layer.Toast(e.Message)
+			n.s.layer.Toast(sentence.Worded(e.Message))
 		}
 	}
 	n.waiting = nil

@@ -271,6 +271,9 @@ func (r *pairRenderer) Layout(size fyne.Size) {
 	n := r.p.first(size.Width)
 	r.p.name.Resize(fyne.NewSize(n-2*theme.Step, heightFor(r.p.name, n-2*theme.Step)))
 	r.p.name.Move(fyne.NewPos(0, 0))
+	if r.p.right {
+		r.p.name.Move(fyne.NewPos(0, max(0, (size.Height-r.p.name.Size().Height)/2)))
+	}
 	r.p.value.Resize(fyne.NewSize(size.Width-n, heightFor(r.p.value, size.Width-n)))
 	r.p.value.Move(fyne.NewPos(n, 0))
 }

@@ -27,7 +27,7 @@ func newPill(words string) *pill {
 	return p
 }
 
-func (p *pill) paint() { p.frame.StrokeColor = theme.Color(theme.Line) }
+func (p *pill) paint() { p.frame.StrokeColor = theme.Color(theme.Edge) }
 
 // CreateRenderer is Fyne's.
 func (p *pill) CreateRenderer() fyne.WidgetRenderer { return &pillRenderer{p} }

@@ -259,3 +259,33 @@ func TestEscapeInAFormAndANote(t *testing.T) {
 		t.Errorf("the note was sent: %s, %v", wire, err)
 	}
 }
+
+// An address that could be taken for another one is warned of in the person's language; nothing is opened unasked.
+func TestOddAddressesAreWarnedOf(t *testing.T) {
+	defer func() {
+		if err := language.Load("en"); err != nil {
+			t.Error(err)
+		}
+	}()
+	for tongue, want := range map[string][3]string{
+		"en":      {"The host is a number instead of a name.", "mixes letters of different scripts", "its real name is xn--"},
+		"zh-Hans": {"主机是一个数字", "混用了不同文字的字母", "真正的名称是 xn--"},
+	} {
+		if err := language.Load(tongue); err != nil {
+			t.Fatal(err)
+		}
+		for i, address := range []string{"https://93.184.216.34/in", "https://аpple.example/in", "https://пример.example/in"} {
+			r := newRig(t, app.Options{Policy: onlyForms}, "--step", `tool:go=@ask elicitation/create {"mode":"url","message":"m","url":"`+address+`","elicitationId":"e"}`, "--step", "tool:go=@text ${answer}")
+			r.call(context.Background(), "go", "{}")
+			c := r.seen(r.item(consent.KindElicitation))
+			if got := shownText(c); !strings.Contains(got, want[i]) {
+				t.Errorf("%s in %s: %q", address, tongue, got)
+			}
+			c.body.escape()
+			r.over(c)
+			if err := r.ended(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package chat
+
+import (
+	"strings"
+	"testing"
+
+	"steward/app"
+	"steward/testdata/scriptedmodel"
+)
+
+// The model names a conversation after its first turn, once, and not one that is temporary.
+func TestTitleFromTheModel(t *testing.T) {
+	model := scriptedmodel.StartScript(t, scriptedmodel.Script{Steps: []scriptedmodel.Step{
+		{Say: "an answer"}, {Say: "Risks of the week"}, {Say: "another answer"}, {Say: "a passing answer"},
+	}})
+	b := benchOver(t, "light", "en", app.Endpoint{BaseURL: model.URL(), Model: "fake"})
+	b.turn("How many risks does this week's report mention?")
+	b.until("it has a title", func() bool { return b.known.Title == "Risks of the week" })
+	b.turn("And last week's?")
+	b.settle()
+	b.Goto("")
+	b.wantTemporary.Store(true)
+	b.head.Refresh()
+	if !b.head.passing.Visible() {
+		t.Error("a temporary conversation is not marked before it begins")
+	}
+	b.turn("Something that leaves nothing behind")
+	b.settle()
+	b.picture("temporary")
+	if !b.head.passing.Visible() || !b.known.Temporary {
+		t.Error("a temporary conversation is not marked")
+	}
+	asked := 0
+	for _, r := range model.Requests() {
+		if strings.HasSuffix(r.Path, "/chat/completions") {
+			asked++
+		}
+	}
+	if asked != 4 {
+		t.Errorf("the model was asked %d times", asked)
+	}
+	b.Goto("")
+	if b.head.passing.Visible() {
+		t.Error("the next conversation is marked as temporary")
+	}
+}
