@@ -402,28 +402,39 @@ func (r *composerRenderer) Layout(s fyne.Size) {
 
 // sendDraft sends a message, or a changed version of one, and says how that went.
 func (p *Place) sendDraft(d draft, done func(error)) {
-	id, turn := p.state.conversation, p.loading
-	p.d.Go(func(ctx context.Context) {
-		err := p.dispatch(ctx, id, turn, d)
-		p.d.Do(func() {
-			done(err)
-			if err != nil || turn != p.loading {
-				return
-			}
+	id, turn, want := p.state.conversation, p.loading, p.want
+	after := func(err error) {
+		done(err)
+		switch {
+		case turn != p.loading:
+		case err != nil: // nothing came of it: what was shown as work in a new conversation is none
+			p.state.working, p.state.moved = p.isWorking(p.state.conversation), true
+			p.soon()
+		default:
 			p.list.SetFollow(true)
 			p.read()
+		}
+	}
+	p.stored(id, func(err error) {
+		if err != nil {
+			after(err)
+			return
+		}
+		p.d.Go(func(ctx context.Context) {
+			err := p.dispatch(ctx, id, turn, want, d)
+			p.d.Do(func() { after(err) })
 		})
 	})
 }
 
 // dispatch begins the turn. It runs in the background.
-func (p *Place) dispatch(ctx context.Context, id string, turn int, d draft) error {
+func (p *Place) dispatch(ctx context.Context, id string, turn int, want wants, d draft) error {
 	if d.edits != "" {
 		_, err := p.d.App.EditAndBranch(ctx, id, d.edits, d.text)
 		return err
 	}
 	if id == "" {
-		c, err := p.begin(ctx, turn)
+		c, err := p.begin(ctx, turn, want)
 		if err != nil {
 			return err
 		}

@@ -8,42 +8,17 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/lang"
 
-	"steward/app"
 	"steward/ui/language"
 	"steward/ui/place"
 )
 
-// begin makes the conversation that the place shows without a name a real one. It runs in the background.
-func (p *Place) begin(ctx context.Context, turn int) (string, error) {
-	c, err := p.d.App.NewConversation(ctx, p.wantTemporary.Load())
-	if err != nil {
-		return "", err
-	}
-	if s := p.wantSettings.Load(); s != nil {
-		if err := p.d.App.SetConversationSettings(ctx, c.ID, *s); err != nil {
-			return "", err
-		}
-	}
-	p.d.Do(func() {
-		if turn != p.loading || p.state.conversation != "" {
-			return
-		}
-		p.state.load(c.ID, nil, nil, true)
-		p.known = c
-		p.d.Showing(place.Chat, c.ID)
-		p.soon()
-		p.head.Refresh()
-	})
-	return c.ID, nil
-}
-
 // named does something with the conversation; one that has no name yet gets one first.
 func (p *Place) named(do func(ctx context.Context, id string) error, then func()) {
-	id, turn := p.state.conversation, p.loading
+	id, turn, want := p.state.conversation, p.loading, p.want
 	p.background(func(ctx context.Context) error {
 		if id == "" {
 			var err error
-			if id, err = p.begin(ctx, turn); err != nil {
+			if id, err = p.begin(ctx, turn, want); err != nil {
 				return err
 			}
 			p.d.Do(func() { p.state.working = p.isWorking(p.state.conversation); p.soon() })
@@ -54,9 +29,9 @@ func (p *Place) named(do func(ctx context.Context, id string) error, then func()
 
 // readHead reads what the head shows.
 func (p *Place) readHead() {
-	id, turn := p.state.conversation, p.loading
+	id, turn, want, chosen := p.state.conversation, p.loading, p.want, p.chosen
 	p.d.Go(func(ctx context.Context) {
-		h := p.gather(ctx, id)
+		h := p.gather(ctx, id, want)
 		if ctx.Err() != nil {
 			return
 		}
@@ -64,7 +39,7 @@ func (p *Place) readHead() {
 			if turn != p.loading {
 				return
 			}
-			if id != "" || p.wantSettings.Load() == nil {
+			if chosen == p.chosen && p.saves[id] == nil { // else what the person has chosen since is newer
 				p.settings = h.settings
 			}
 			if h.known.ID != "" {
@@ -75,20 +50,6 @@ func (p *Place) readHead() {
 			p.empty.show(h.demo)
 		})
 	})
-}
-
-// change stores other settings of the conversation.
-func (p *Place) change(change func(s *app.ConversationSettings)) {
-	s := p.settings
-	change(&s)
-	if p.state.conversation == "" {
-		p.settings = s
-		p.wantSettings.Store(&s)
-		p.readHead()
-		p.composer.showFolders(s.Roots)
-		return
-	}
-	p.named(func(ctx context.Context, id string) error { return p.d.App.SetConversationSettings(ctx, id, s) }, p.readHead)
 }
 
 func (p *Place) stop() {

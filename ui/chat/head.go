@@ -31,7 +31,7 @@ type headFacts struct {
 }
 
 // gather reads them; what cannot be read stays empty, since whatever needs it fails with a sentence of its own.
-func (p *Place) gather(ctx context.Context, id string) headFacts {
+func (p *Place) gather(ctx context.Context, id string, want wants) headFacts {
 	var h headFacts
 	a := p.d.App
 	if id != "" {
@@ -41,8 +41,8 @@ func (p *Place) gather(ctx context.Context, id string) headFacts {
 		h.messages, _, _ = a.ContextUse(ctx, id)
 	}
 	h.settings, _ = a.ConversationSettings(ctx, id)
-	if s := p.wantSettings.Load(); id == "" && s != nil {
-		h.settings = *s
+	if id == "" && want.settings != nil {
+		h.settings = *want.settings
 	}
 	h.tools, _ = a.ConversationTools(ctx, id)
 	h.points, _ = a.Endpoints(ctx)
@@ -141,6 +141,9 @@ func (h *head) show(f headFacts) {
 	h.facts = f
 	h.demo.Hidden = !f.demo
 	h.Refresh()
+	if w := h.p.switches; w != nil {
+		w.refresh()
+	}
 }
 
 // Steps in which the head says less where there is less room.
@@ -171,7 +174,7 @@ func (h *head) say(step int) {
 	h.model.words, h.model.most = clean.Line(model, 60), 220
 	h.tools.words, h.context.words = toolWords(n, servers, tokens), lang.X("chat.context", "Context {{.tokens}} tok", used)
 	h.passing.words = lang.X("chat.temporary", "Temporary chat")
-	h.passing.Hidden = !h.p.known.Temporary && (h.p.state.conversation != "" || !h.p.wantTemporary.Load())
+	h.passing.Hidden = !h.p.known.Temporary && (h.p.state.conversation != "" || !h.p.want.temporary)
 	if step >= headLock {
 		h.lock.words, h.passing.words = "", ""
 	}
@@ -306,8 +309,8 @@ func (p *Place) conversationMenu(at fyne.CanvasObject) {
 	}
 	items = append(items, place.MenuItem{Label: lang.X("chat.export", "Export…"), Icon: "download", Disabled: none, Do: p.export})
 	if none {
-		items = append(items, place.MenuItem{Label: lang.X("chat.temporary", "Temporary chat"), Icon: "eye-off", Checked: p.wantTemporary.Load(), Do: func() {
-			p.wantTemporary.Store(!p.wantTemporary.Load())
+		items = append(items, place.MenuItem{Label: lang.X("chat.temporary", "Temporary chat"), Icon: "eye-off", Checked: p.want.temporary, Do: func() {
+			p.want.temporary = !p.want.temporary
 			p.head.Refresh()
 		}})
 	}

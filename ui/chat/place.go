@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -61,14 +60,15 @@ type Place struct {
 	book     book
 	watches  map[watched]*watch
 	cards    map[*itemRow]bool
+	switches *switches       // while they are open
 	titled   map[string]bool // conversations that were named by the model, or asked about
 	entered  string          // the card that the keyboard was led into last
 	pins     *flowBox        // pinned prompts, above the composer
 	ticking  bool
 
-	// What a conversation without a name is to become; read in the background when it gets one.
-	wantTemporary atomic.Bool
-	wantSettings  atomic.Pointer[app.ConversationSettings]
+	want   wants
+	saves  map[string]*saving // of settings, by conversation
+	chosen int                // counts the settings the person has chosen, so that an older reading is not shown
 }
 
 // itemCard is the card of something that waits for the person.
@@ -84,6 +84,7 @@ func New(d place.Deps) *Place {
 	p := &Place{
 		d: d, now: time.Now, pool: code.NewPool(d.Do), state: newPresenter(), opened: map[string]bool{}, runs: map[string]time.Time{},
 		objects: map[*column]string{}, drafts: map[string]draft{}, watches: map[watched]*watch{}, cards: map[*itemRow]bool{}, titled: map[string]bool{},
+		saves: map[string]*saving{},
 	}
 	p.card = func(item consent.Item, resized func()) itemCard {
 		return waiting.NewCard(item, waiting.Deps{Deps: d, Resized: func(*waiting.Card) { resized() }})
@@ -177,8 +178,8 @@ func (p *Place) open(id string) {
 	p.state.load(id, nil, nil, p.isWorking(id))
 	p.known, p.settings = app.Conversation{ID: id}, app.ConversationSettings{}
 	p.more, p.paging = false, false
-	p.wantTemporary.Store(false)
-	p.wantSettings.Store(nil)
+	p.want = wants{}
+	p.chosen++
 	p.fresh.Hide()
 	p.state.flush()
 	p.composer.working(p.state.working) // Stop belongs to what is shown, whatever else works

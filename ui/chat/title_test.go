@@ -19,7 +19,7 @@ func TestTitleFromTheModel(t *testing.T) {
 	b.turn("And last week's?")
 	b.settle()
 	b.Goto("")
-	b.wantTemporary.Store(true)
+	b.want.temporary = true
 	b.head.Refresh()
 	if !b.head.passing.Visible() {
 		t.Error("a temporary conversation is not marked before it begins")

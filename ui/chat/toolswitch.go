@@ -2,6 +2,7 @@ package chat
 
 import (
 	"maps"
+	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -25,6 +26,14 @@ type switchRow struct {
 	on     bool
 	tokens int
 	count  int
+}
+
+// name tells rows apart.
+func (r switchRow) name() string {
+	if r.tool == nil {
+		return r.server
+	}
+	return r.server + "\x00" + r.tool.Tool.Tool
 }
 
 // switchRows groups the tools by their servers, in the order they came.
@@ -69,14 +78,30 @@ func why(t *app.OfferedTool) string {
 	return ""
 }
 
+// switches are the open list of what the model may be offered in this conversation. A row outlives what it was built
+// from: it is told of what changes, and keeps the keyboard.
+type switches struct {
+	p     *Place
+	rows  []switchRow
+	list  *list.List
+	views map[*switchView]bool
+}
+
 // toolSwitches opens the switches of this conversation.
 func (p *Place) toolSwitches() {
-	rows := switchRows(p.head.facts.tools, p.settings)
+	w := &switches{p: p, rows: switchRows(p.head.facts.tools, p.settings), views: map[*switchView]bool{}}
 	width, high := float32(460), float32(40)
-	l := list.NewEqual(list.Source{Len: func() int { return len(rows) }, Build: func(i int) fyne.CanvasObject { return p.switchView(rows[i]) }}, high)
-	var body fyne.CanvasObject = l
-	height := high * float32(min(max(len(rows), 2), 11))
-	if len(rows) == 0 {
+	w.list = list.NewEqual(list.Source{
+		Len: func() int { return len(w.rows) }, Build: func(i int) fyne.CanvasObject { return w.view(i) },
+		Released: func(o fyne.CanvasObject) {
+			if v, ok := o.(*switchView); ok {
+				delete(w.views, v)
+			}
+		},
+	}, high)
+	var body fyne.CanvasObject = w.list
+	height := high * float32(min(max(len(w.rows), 2), 11))
+	if len(w.rows) == 0 {
 		body = container.New(layout.NewCustomPaddedLayout(8, 8, 12, 12), text.NewLabel(lang.X("chat.no_tools", "No server runs that offers tools. Review and start one under Servers."), text.Run{Color: theme.Dim}, text.Wrap))
 	}
 	room := canvas.NewRectangle(theme.Color(theme.Clear))
@@ -86,44 +111,89 @@ func (p *Place) toolSwitches() {
 	manage := newChip(quiet, "servers", lang.X("chat.manage_servers", "Servers"), func() { done(); p.d.Open(place.Servers, "") })
 	top := container.New(layout.NewCustomPaddedLayout(4, 4, 12, 4), newLine(theme.Step, nil, title, manage))
 	at := below(p.head.tools).AddXY(p.head.tools.Size().Width-width, 0)
-	done = p.d.Layer.Popup(container.NewBorder(top, nil, nil, nil, container.NewStack(room, body)), at, nil)
+	p.switches = w
+	done = p.d.Layer.Popup(container.NewBorder(top, nil, nil, nil, container.NewStack(room, body)), at, func() {
+		if p.switches == w {
+			p.switches = nil
+		}
+	})
 }
 
-func (p *Place) switchView(r switchRow) fyne.CanvasObject {
-	check := widget.NewCheck("", nil)
-	check.Checked = r.on
-	name, note := newFitted(theme.TextSize), ""
-	indent := 2 * theme.Step
-	if r.tool == nil {
-		name.set(clean.Reveal(r.server), text.Run{Bold: true})
-		note = lang.X("chat.server_sum", "{{.tools}} tools · {{.tokens}} tok", map[string]any{"tools": r.count, "tokens": count(r.tokens)})
-		check.OnChanged = func(on bool) {
-			p.change(func(s *app.ConversationSettings) {
-				s.Servers = maps.Clone(s.Servers)
-				if s.Servers == nil {
-					s.Servers = map[string]bool{}
-				}
-				s.Servers[r.server] = on
-			})
-		}
-	} else {
-		indent = 7 * theme.Step
-		t := r.tool
-		name.set(clean.Reveal(t.Tool.Tool), text.Run{})
-		note = count(r.tokens)
-		if w := why(t); w != "" {
-			note = w
-		}
-		if t.Why == "not_reviewed" || t.Why == "app_only" || t.Why == "server_off" {
-			check.Disable()
-		}
-		check.OnChanged = func(on bool) {
-			p.change(func(s *app.ConversationSettings) { s.Tools = switched(s.Tools, r.server, t.Tool.Tool, on) })
-		}
+// refresh shows what is offered now.
+func (w *switches) refresh() {
+	rows := switchRows(w.p.head.facts.tools, w.p.settings)
+	same := slices.EqualFunc(w.rows, rows, func(a, b switchRow) bool { return a.name() == b.name() })
+	w.rows = rows
+	if !same {
+		w.list.Reset()
+		return
 	}
-	tokens := newFitted(theme.CaptionSize)
-	tokens.set(note, text.Run{Color: theme.Dim})
-	return container.New(layout.NewCustomPaddedLayout(0, 0, indent, 3*theme.Step), newLine(theme.Step, []fyne.CanvasObject{check, name.box}, nil, tokens.box))
+	for v := range w.views {
+		v.show(rows[v.at])
+	}
+}
+
+// switchView is the row of a switch.
+type switchView struct {
+	widget.BaseWidget
+	at    int
+	check *widget.Check
+	note  *fitted
+	line  *fyne.Container
+}
+
+func (w *switches) view(i int) *switchView {
+	r := w.rows[i]
+	v := &switchView{at: i, check: widget.NewCheck("", nil), note: newFitted(theme.CaptionSize)}
+	name, look, indent := clean.Reveal(r.server), text.Run{Bold: true}, 2*theme.Step
+	if r.tool != nil {
+		name, look, indent = clean.Reveal(r.tool.Tool.Tool), text.Run{}, 7*theme.Step
+	}
+	label := newFitted(theme.TextSize)
+	label.set(name, look)
+	v.line = container.New(layout.NewCustomPaddedLayout(0, 0, indent, 3*theme.Step), newLine(theme.Step, []fyne.CanvasObject{v.check, label.box}, nil, v.note.box))
+	v.ExtendBaseWidget(v)
+	v.show(r)
+	v.check.OnChanged = func(on bool) { w.p.switchTo(r, on) }
+	w.views[v] = true
+	return v
+}
+
+// show brings the row up to date without anything being switched by that.
+func (v *switchView) show(r switchRow) {
+	note := ""
+	if r.tool == nil {
+		note = lang.X("chat.server_sum", "{{.tools}} tools · {{.tokens}} tok", map[string]any{"tools": r.count, "tokens": count(r.tokens)})
+	} else if note = why(r.tool); note == "" {
+		note = count(r.tokens)
+	}
+	v.note.set(note, text.Run{Color: theme.Dim})
+	v.check.Checked = r.on
+	if r.tool != nil && (r.tool.Why == "not_reviewed" || r.tool.Why == "app_only" || r.tool.Why == "server_off") {
+		v.check.Disable()
+	} else {
+		v.check.Enable()
+	}
+	v.check.Refresh()
+	v.line.Objects[0].Refresh()
+}
+
+// CreateRenderer is Fyne's.
+func (v *switchView) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(v.line) }
+
+// switchTo offers a server's tools, or one tool, to the model in this conversation, or no longer.
+func (p *Place) switchTo(r switchRow, on bool) {
+	p.change(func(s *app.ConversationSettings) {
+		if r.tool != nil {
+			s.Tools = switched(s.Tools, r.server, r.tool.Tool.Tool, on)
+			return
+		}
+		s.Servers = maps.Clone(s.Servers)
+		if s.Servers == nil {
+			s.Servers = map[string]bool{}
+		}
+		s.Servers[r.server] = on
+	})
 }
 
 // switched is a copy of the switches with one more.
