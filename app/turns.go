@@ -86,8 +86,9 @@ func (a *App) Regenerate(ctx context.Context, conversation string) (*Turn, error
 }
 
 // EditAndBranch sends a changed version of a person's message, as a branch of its own that
-// begins where that message stands. Its attachments are sent again.
-func (a *App) EditAndBranch(ctx context.Context, conversation, message, text string) (*Turn, error) {
+// begins where that message stands, with these attachments: its own are sent again only where
+// they are among them.
+func (a *App) EditAndBranch(ctx context.Context, conversation, message, text string, attach []Attachment) (*Turn, error) {
 	if _, err := a.stored(ctx, conversation); err != nil {
 		return nil, err
 	}
@@ -100,7 +101,7 @@ func (a *App) EditAndBranch(ctx context.Context, conversation, message, text str
 		return nil, errors.Join(noMessage(message), unlessMissing(err))
 	}
 	t := a.turn(conversation)
-	t.Text, t.Attach, t.Parent = text, chat.Attachments(m), tree.Parent(message)
+	t.Text, t.Attach, t.Parent = text, attach, tree.Parent(message)
 	return a.engine.Send(ctx, t)
 }
 

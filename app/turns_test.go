@@ -28,10 +28,13 @@ func TestBranches(t *testing.T) {
 		}
 		return strings.Join(out, "|")
 	}
-	turn, err := r.app.EditAndBranch(ctx, id, m[2].ID, "second, changed")
+	turn, err := r.app.EditAndBranch(ctx, id, m[2].ID, "second, changed", []Attachment{{Kind: "file", Name: "new.txt", Text: "what is new"}})
 	r.done(turn, err)
 	if got := texts(); got != "first|one|second, changed|edited answer" {
 		t.Errorf("after the edit: %s", got)
+	}
+	if got := r.messages(id)[2].Attachments; len(got) != 1 || got[0].Text != "what is new" {
+		t.Errorf("attached is %v", got)
 	}
 	if got := r.messages(id)[2].Versions; len(got) != 2 || got[0] != m[2].ID {
 		t.Errorf("the versions are %v", got)
@@ -61,7 +64,7 @@ func TestBranches(t *testing.T) {
 	if got := texts(); got != "first|one|second|two|go on|on" {
 		t.Errorf("the copy: %s", got)
 	}
-	for _, err := range []error{r.app.SwitchBranch(ctx, id, "m_none"), second(r.app.EditAndBranch(ctx, id, m[2].ID, "x")), second(r.app.Branches(ctx, id, "m_none"))} {
+	for _, err := range []error{r.app.SwitchBranch(ctx, id, "m_none"), second(r.app.EditAndBranch(ctx, id, m[2].ID, "x", nil)), second(r.app.Branches(ctx, id, "m_none"))} {
 		if Explain(err).Key != "no_message" {
 			t.Errorf("%v", err)
 		}

@@ -25,6 +25,7 @@ type draft struct {
 	text   string
 	attach []app.Attachment
 	edits  string // the message it takes the place of; "" for a new one
+	aside  *draft // what it took the composer from, where it takes a message's place; it comes back
 }
 
 // composer is where a person writes.
@@ -38,6 +39,7 @@ type composer struct {
 	mentioned []app.Resource  // that what is typed names
 	dismissed map[string]bool // of these, what the person does not want
 	edits     string
+	aside     *draft
 	busy      bool // a turn runs
 	ending    bool // what was typed is being sent
 
@@ -45,7 +47,7 @@ type composer struct {
 	chips   *flowBox
 	editing *text.Label
 	undo    *chip
-	edit    *fyne.Container
+	note    *fyne.Container // that a message is edited
 	send    *chip
 	bar     *fyne.Container
 	folders *flowBox
@@ -67,9 +69,9 @@ func newComposer(p *Place) *composer {
 	c.chips = newFlow(1.5 * theme.Step)
 	c.folders = newFlow(1.5 * theme.Step)
 	c.editing = caption(lang.X("chat.editing", "Editing a sent message: this begins a new branch, the old one stays."), theme.Dim, text.Cut)
-	c.undo = newChip(quiet, "cross", "", func() { c.restore(draft{}) })
-	c.edit = newLine(theme.Step, nil, c.editing, c.undo)
-	c.edit.Hide()
+	c.undo = newChip(quiet, "cross", "", c.giveUp)
+	c.note = newLine(theme.Step, nil, c.editing, c.undo)
+	c.note.Hide()
 	attach := newChip(quiet, "plus", "", p.attachMenu)
 	slash := newChip(quiet, "slash", "", func() { c.insert("/") })
 	at := newChip(quiet, "at", "", func() { c.insert("@") })
@@ -84,10 +86,10 @@ func newComposer(p *Place) *composer {
 	return c
 }
 
-func (c *composer) draft() draft { return draft{c.entry.Text, c.attach, c.edits} }
+func (c *composer) draft() draft { return draft{c.entry.Text, c.attach, c.edits, c.aside} }
 
 func (c *composer) restore(d draft) {
-	c.attach, c.edits = d.attach, d.edits
+	c.attach, c.edits, c.aside = d.attach, d.edits, d.aside
 	c.mentioned, c.dismissed = nil, nil
 	c.entry.SetText(d.text)
 	c.entry.CursorColumn, c.entry.CursorRow = 0, 0
@@ -100,6 +102,25 @@ func (c *composer) restore(d draft) {
 	c.rebuild()
 }
 
+// edit puts a sent message into the composer, to be sent in a changed form. What stood there comes back afterwards.
+func (c *composer) edit(id, words string, attached []app.Attachment) {
+	before := c.aside
+	if c.edits == "" {
+		d := c.draft()
+		before = &d
+	}
+	c.restore(draft{text: words, attach: slices.Clone(attached), edits: id, aside: before})
+}
+
+// giveUp empties the composer, or brings back what a message that was edited took the place of.
+func (c *composer) giveUp() {
+	if c.aside != nil {
+		c.restore(*c.aside)
+		return
+	}
+	c.restore(draft{})
+}
+
 // rebuild shows what is attached.
 func (c *composer) rebuild() {
 	c.p.watchAttached(c.attach)
@@ -110,7 +131,7 @@ func (c *composer) rebuild() {
 	for _, ch := range c.mentionChips() {
 		c.chips.objects = append(c.chips.objects, ch)
 	}
-	c.edit.Hidden = c.edits == ""
+	c.note.Hidden = c.edits == ""
 	c.resized()
 	c.chips.Refresh() // in the same room there may be others now
 }
@@ -282,7 +303,7 @@ func (c *composer) submit() {
 	}
 	c.ending = true
 	c.closePopup()
-	c.restore(draft{})
+	c.giveUp()
 	id, turn := c.p.state.conversation, c.p.loading
 	c.p.sendDraft(d, func(err error) {
 		c.ending = false
@@ -300,6 +321,10 @@ func (c *composer) submit() {
 
 // with is a draft with what was begun behind it.
 func (d draft) with(next draft) draft {
+	if d.edits != "" {
+		d.aside = &next
+		return d
+	}
 	if next.text != "" {
 		d.text = strings.TrimSpace(d.text + "\n" + next.text)
 	}
@@ -331,7 +356,7 @@ func (c *composer) HeightFor(width float32) float32 {
 	if len(c.chips.objects) > 0 {
 		h += c.chips.HeightFor(inner) + 2*theme.Step
 	}
-	if c.edit.Visible() {
+	if c.note.Visible() {
 		h += 28
 	}
 	return h
@@ -361,7 +386,7 @@ func (r *composerRenderer) Destroy() {}
 
 func (r *composerRenderer) Objects() []fyne.CanvasObject {
 	c := r.c
-	return []fyne.CanvasObject{c.ground, c.edit, c.chips, c.quiet, c.bar}
+	return []fyne.CanvasObject{c.ground, c.note, c.chips, c.quiet, c.bar}
 }
 
 func (r *composerRenderer) MinSize() fyne.Size { return fyne.NewSize(200, 90) }
@@ -381,9 +406,9 @@ func (r *composerRenderer) Layout(s fyne.Size) {
 		return
 	}
 	y := 1.5 * theme.Step
-	if c.edit.Visible() {
-		c.edit.Move(fyne.NewPos(3*theme.Step, y))
-		c.edit.Resize(fyne.NewSize(inner, 28))
+	if c.note.Visible() {
+		c.note.Move(fyne.NewPos(3*theme.Step, y))
+		c.note.Resize(fyne.NewSize(inner, 28))
 		y += 28
 	}
 	if len(c.chips.objects) > 0 {
@@ -430,7 +455,7 @@ func (p *Place) sendDraft(d draft, done func(error)) {
 // dispatch begins the turn. It runs in the background.
 func (p *Place) dispatch(ctx context.Context, id string, turn int, want wants, d draft) error {
 	if d.edits != "" {
-		_, err := p.d.App.EditAndBranch(ctx, id, d.edits, d.text)
+		_, err := p.d.App.EditAndBranch(ctx, id, d.edits, d.text, d.attach)
 		return err
 	}
 	if id == "" {

@@ -79,7 +79,7 @@ func (p *Place) editMessage(id string) {
 	if m == nil || m.Role != roleUser {
 		return
 	}
-	p.composer.restore(draft{text: m.words(), edits: id})
+	p.composer.edit(id, m.words(), m.Attachments)
 	p.focusComposer()
 }
 
@@ -157,7 +157,7 @@ func (p *Place) escape() {
 	case p.finder.open():
 		p.finder.close()
 	case p.composer.edits != "":
-		p.composer.restore(draft{})
+		p.composer.giveUp()
 	case p.state.working:
 		p.stop()
 	}

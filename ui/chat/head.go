@@ -85,6 +85,7 @@ type head struct {
 	title   *fitted
 	tap     *tappable
 	edit    *form.Entry
+	renames string // the conversation that edit gives a title
 	demo    *chip
 	passing *chip // marks a temporary conversation
 	lock    *chip
@@ -224,6 +225,7 @@ func (h *head) rename() {
 	if h.p.state.conversation == "" {
 		return
 	}
+	h.renames = h.p.state.conversation
 	h.edit.SetText(h.p.known.Title)
 	h.tap.Hide()
 	h.edit.Show()
@@ -238,17 +240,19 @@ func (h *head) endRename() {
 	h.Refresh()
 }
 
+// renamed ends renaming, and stores the title: of the conversation it was typed for, whichever is shown by now.
 func (h *head) renamed(title string) {
 	if !h.edit.Visible() {
 		return
 	}
+	id, before := h.renames, h.p.known
 	h.endRename()
-	if title == h.p.known.Title || title == "" {
+	if before.ID != id || title == before.Title || title == "" {
 		return
 	}
 	h.p.known.Title = clean.Line(title, 200)
 	h.Refresh()
-	h.p.named(func(ctx context.Context, id string) error { return h.p.d.App.Rename(ctx, id, title) }, h.p.readHead)
+	h.p.background(func(ctx context.Context) error { return h.p.d.App.Rename(ctx, id, title) }, h.p.readHead)
 	h.p.focusComposer()
 }
 

@@ -170,6 +170,7 @@ func (p *Place) Close() {
 
 // open shows a conversation from the store.
 func (p *Place) open(id string) {
+	p.head.renamed(p.head.edit.Text) // before another conversation is shown
 	p.drafts[p.state.conversation] = p.composer.draft()
 	p.finder.bar.Hide()
 	p.finder.forget()

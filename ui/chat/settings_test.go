@@ -46,24 +46,22 @@ func TestSwitchesInARowAllHold(t *testing.T) {
 	}
 }
 
-// A message goes with the settings that are shown, also those chosen a moment before it was sent.
+// A message goes with the settings that are shown, also those that are being stored when it is sent.
 func TestAMessageWaitsForTheSettingsShown(t *testing.T) {
 	b := newBench(t, "light", "en")
 	b.ready()
 	b.turn("hello")
-	var offered []bool
-	for range 5 {
-		on := !b.settings.ReadOnly
-		b.head.lock.tapped()
-		b.say("hello again")
-		if b.until("it is being answered", func() bool { return b.state.working }); b.storedSettings().ReadOnly != on {
-			offered = append(offered, on)
-		}
-		b.until("the turn has ended", b.ended)
+	last := b.state.last(roleAssistant).ID
+	under := &saving{}
+	b.saves[b.state.conversation] = under
+	b.say("hello again")
+	b.settle()
+	if b.state.working || b.state.last(roleAssistant).ID != last || len(under.then) != 1 {
+		t.Fatalf("it was sent before the settings were stored: %s", b.rowKeys())
 	}
-	if len(offered) > 0 {
-		t.Errorf("sent before the settings were stored: %v", offered)
-	}
+	delete(b.saves, b.state.conversation)
+	under.then[0](nil)
+	b.until("it was sent then", func() bool { return b.state.last(roleAssistant).ID != last && b.ended() })
 }
 
 // What a new chat was to be it is, though the person has gone on to the next one before it had a name.
