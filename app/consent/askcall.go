@@ -47,7 +47,7 @@ func (r *run) ask() (decision, error) {
 		Record: r.entry.Number(), Since: r.g.o.Now(), Call: &call, Twice: r.twice(), schema: r.schema,
 		Presentation: withoutKnown(presentCall(call, r.tool, r.warnings()), r.g.o.Known),
 	}
-	item.Presentation.Fits = violations(r.schema, call.Arguments()) == ""
+	item.Presentation.Fits = r.fits
 	expiry, stop := r.g.expiry(&item)
 	defer stop()
 	s := r.g.waiting.add(item, func(a Answer) error { return r.check(call, a) })

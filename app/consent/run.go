@@ -115,6 +115,7 @@ type run struct {
 	decided decision
 	tool    mcphost.Tool
 	schema  *schema.Schema
+	fits    bool // the arguments were checked against it
 	sentAt  time.Time
 	started time.Time
 	settle  sync.Once
@@ -172,6 +173,7 @@ func (r *run) run() (Outcome, error) {
 	if problem := violations(r.schema, r.call.Arguments()); problem != "" {
 		return r.refuse(decision{word: Withdrawn, by: bySchema, reason: problem})
 	}
+	r.fits = true
 	d, err := r.g.standing(r.log, r.call)
 	if err != nil {
 		return r.unwritten(err)

@@ -10,10 +10,10 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/widget"
 
 	"steward/app"
 	"steward/app/clean"
+	"steward/ui/button"
 	"steward/ui/code"
 	"steward/ui/form"
 	"steward/ui/language"
@@ -28,7 +28,7 @@ type again struct {
 	server, tool string
 	entry        *form.Entry
 	problem      *text.Label
-	run          *widget.Button
+	run          *button.Button
 	close        func()
 }
 
@@ -58,8 +58,7 @@ func (a *Place) runAgain() {
 	}
 	g.problem = text.NewLabel("", text.Run{}, text.Cut)
 	g.problem.SetTextSize(theme.CaptionSize)
-	g.run = widget.NewButton(lang.X("audit.again_do", "Ask to run"), g.start)
-	g.run.Importance = widget.HighImportance
+	g.run = button.New(button.Strong, "", lang.X("audit.again_do", "Ask to run"), g.start)
 	wide := canvas.NewRectangle(theme.Color(theme.Clear))
 	wide.SetMinSize(fyne.NewSize(520, 0))
 	title := text.NewLabel(lang.X("audit.again_title", "Run {{.tool}} of {{.server}} again", map[string]any{
@@ -67,7 +66,7 @@ func (a *Place) runAgain() {
 	}), text.Run{Bold: true}, text.Cut)
 	note := text.NewLabel(lang.X("audit.again_note", "The call is shown to you once more before anything is sent."), text.Run{Color: theme.Dim}, text.Cut)
 	g.close = a.d.Layer.Dialog(container.New(layout.NewCustomPaddedVBoxLayout(2*theme.Step), title, note, wide, g.entry, g.problem,
-		container.NewHBox(layout.NewSpacer(), widget.NewButton(lang.X("common.cancel", "Cancel"), func() { g.close() }), g.run)), nil)
+		container.NewHBox(layout.NewSpacer(), button.New(button.Outlined, "", lang.X("common.cancel", "Cancel"), func() { g.close() }), g.run)), nil)
 	g.check()
 	a.focus(g.entry)
 }

@@ -7,10 +7,10 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/widget"
 
 	"steward/app/clean"
 	"steward/app/journal"
+	"steward/ui/button"
 	"steward/ui/language"
 	"steward/ui/place"
 	"steward/ui/text"
@@ -34,9 +34,9 @@ type pane struct {
 	about *text.Label
 	tabs  *tabs
 	body  *text.Pane
-	chat  *widget.Button
-	again *widget.Button
-	copy  *widget.Button
+	chat  *button.Button
+	again *button.Button
+	copy  *button.Button
 	inner *fyne.Container
 	hint  *text.Label
 	shows int64 // the record whose details stand in body
@@ -53,13 +53,13 @@ func newPane(a *Place) *pane {
 	p.tabs = newTabs([]string{
 		lang.X("audit.call", "Call"), lang.X("audit.result", "Result"), lang.X("audit.wire", "Wire"), lang.X("audit.record", "Record"),
 	}, func(int) { p.fill() })
-	p.again = widget.NewButton(lang.X("audit.run_again", "Run again with changes…"), a.runAgain)
-	p.chat = widget.NewButton(lang.X("audit.open_chat", "Open chat"), func() {
+	p.again = button.New(button.Outlined, "", lang.X("audit.run_again", "Run again with changes…"), a.runAgain)
+	p.chat = button.New(button.Outlined, "", lang.X("audit.open_chat", "Open chat"), func() {
 		if r := a.p.record; r != nil {
 			a.d.Open(place.Chat, r.Conversation)
 		}
 	})
-	p.copy = widget.NewButtonWithIcon("", theme.Icon("copy"), p.copyAll)
+	p.copy = button.New(button.Outlined, "copy", "", p.copyAll)
 	row := container.New(layout.NewCustomPaddedHBoxLayout(0))
 	for _, c := range p.tabs.chips {
 		row.Add(c)

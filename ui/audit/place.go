@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
+	"steward/ui/button"
 	"steward/ui/form"
 	"steward/ui/language"
 	"steward/ui/list"
@@ -38,7 +39,7 @@ type Place struct {
 	more    *chip
 	period  *chip
 	verify  *chip
-	export  *widget.Button
+	export  *button.Button
 	table   *list.Table
 	empty   *text.Label
 	pane    *pane
@@ -89,7 +90,7 @@ func (a *Place) build() fyne.CanvasObject {
 func (a *Place) head() fyne.CanvasObject {
 	title := text.NewLabel(lang.X("audit.title", "Audit"), text.Run{Bold: true}, text.Whole)
 	a.verify = newChip("", a.verifyTapped)
-	a.export = widget.NewButtonWithIcon(lang.X("audit.export", "Export"), theme.Icon("download"), a.exportMenu)
+	a.export = button.New(button.Outlined, "download", lang.X("audit.export", "Export"), a.exportMenu)
 	a.amount = text.NewLabel("", text.Run{}, text.Whole)
 	a.amount.SetTextSize(theme.CaptionSize)
 	row := container.New(layout.NewCustomPaddedHBoxLayout(2.5*theme.Step), middle(title), middle(a.amount), layout.NewSpacer(), middle(a.verify), middle(a.export))

@@ -200,8 +200,8 @@ func TestAnExportIsThereWholeOrNotAtAll(t *testing.T) {
 		done := false
 		b.p.export(format, path, func(err error) { failed, done = err, true })
 		b.Until("the export", func() bool { return done })
-		if b.p.writing.running || b.export.Text != "Export" {
-			t.Errorf("after the export the button says %q", b.export.Text)
+		if b.p.writing.running || b.export.Text() != "Export" {
+			t.Errorf("after the export the button says %q", b.export.Text())
 		}
 		return failed
 	}
@@ -234,8 +234,8 @@ func TestAnExportIsThereWholeOrNotAtAll(t *testing.T) {
 	}
 	b.p.writing = export{running: true, part: 0.42, cancel: cancel}
 	b.exported()
-	if b.export.Text != "Exporting 42 %" {
-		t.Errorf("while an export runs the button says %q", b.export.Text)
+	if b.export.Text() != "Exporting 42 %" {
+		t.Errorf("while an export runs the button says %q", b.export.Text())
 	}
 	ended := false
 	b.p.writing.cancel = func() { ended = true }

@@ -7,9 +7,9 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/widget"
 
 	"steward/app/clean"
+	"steward/ui/button"
 	"steward/ui/language"
 	"steward/ui/place"
 	"steward/ui/text"
@@ -20,16 +20,15 @@ import (
 type banner struct {
 	object           fyne.CanvasObject
 	words            *text.View
-	show, again, use *widget.Button
+	show, again, use *button.Button
 }
 
 func newBanner(a *Place) *banner {
 	b := &banner{words: text.NewView(views())}
 	b.words.OnShortcut = func(s fyne.Shortcut) { a.d.Shortcut(s) }
-	b.show = widget.NewButton("", func() { a.lead(a.p.check.result.BadRecord) })
-	b.again = widget.NewButton(lang.X("audit.verify_again", "Verify again"), a.p.verify)
-	b.use = widget.NewButton(lang.X("audit.acknowledge", "Go on recording…"), a.askAcknowledge)
-	b.use.Importance = widget.DangerImportance
+	b.show = button.New(button.Outlined, "", "", func() { a.lead(a.p.check.result.BadRecord) })
+	b.again = button.New(button.Outlined, "", lang.X("audit.verify_again", "Verify again"), a.p.verify)
+	b.use = button.New(button.Refusing, "", lang.X("audit.acknowledge", "Go on recording…"), a.askAcknowledge)
 	words := container.New(layout.NewCustomPaddedVBoxLayout(2*theme.Step), b.words,
 		container.New(layout.NewCustomPaddedHBoxLayout(2*theme.Step), b.show, b.again, layout.NewSpacer(), b.use))
 	pad := 3 * theme.Step

@@ -82,13 +82,13 @@ func (a *Place) exported() {
 	switch {
 	case !w.running:
 		a.export.SetText(lang.X("audit.export", "Export"))
-		a.export.SetIcon(theme.Icon("download"))
+		a.export.SetIcon("download")
 	case w.checking:
 		a.export.SetText(lang.X("audit.export_checking", "Checking {{.percent}} %", map[string]any{"percent": fmt.Sprintf("%.0f", 100*w.part)}))
-		a.export.SetIcon(theme.Icon("stop"))
+		a.export.SetIcon("stop")
 	default:
 		a.export.SetText(lang.X("audit.exporting", "Exporting {{.percent}} %", map[string]any{"percent": fmt.Sprintf("%.0f", 100*w.part)}))
-		a.export.SetIcon(theme.Icon("stop"))
+		a.export.SetIcon("stop")
 	}
 	a.root.Refresh() // the button has another width
 }

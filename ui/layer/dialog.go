@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
+	"steward/ui/button"
 	"steward/ui/place"
 	"steward/ui/text"
 	"steward/ui/theme"
@@ -112,17 +113,24 @@ func (l *Layer) Ask(title, body string, buttons ...place.Button) {
 	row := container.NewHBox(layout.NewSpacer())
 	var d *dialog
 	chosen := false
-	made := make([]*answerButton, len(buttons))
+	made := make([]*button.Button, len(buttons))
 	for i, b := range buttons {
-		made[i] = newAnswerButton(b, func() {
+		made[i] = button.New(looks[b.Look], "", b.Label, func() {
 			chosen = true
 			d.close()
 			if b.Do != nil {
 				b.Do()
 			}
 		})
-		made[i].move = func(by int) { l.canvas.Focus(made[(i+by+len(made))%len(made)]) }
-		made[i].escape = func() { d.close() }
+		made[i].OnKey = func(e *fyne.KeyEvent) bool {
+			by, moves := steps[e.Name]
+			if moves {
+				l.canvas.Focus(made[(i+by+len(made))%len(made)])
+			} else if e.Name == fyne.KeyEscape {
+				d.close()
+			}
+			return moves || e.Name == fyne.KeyEscape
+		}
 		row.Add(made[i])
 	}
 	pad := 5 * theme.Step
@@ -138,41 +146,11 @@ func (l *Layer) Ask(title, body string, buttons ...place.Button) {
 	}
 }
 
-// answerButton knows the keys of a question: arrows move, Enter chooses what has the focus, Escape is the first.
-type answerButton struct {
-	widget.Button
-	move   func(by int)
-	escape func()
-}
-
-func newAnswerButton(b place.Button, tapped func()) *answerButton {
-	a := &answerButton{}
-	a.Text, a.OnTapped = b.Label, tapped
-	switch b.Look {
-	case place.Strong:
-		a.Importance = widget.HighImportance
-	case place.Dangerous:
-		a.Importance = widget.DangerImportance
-	}
-	a.ExtendBaseWidget(a)
-	return a
-}
-
-// TypedKey is Fyne's.
-func (a *answerButton) TypedKey(event *fyne.KeyEvent) {
-	switch event.Name {
-	case fyne.KeyEscape:
-		a.escape()
-	case fyne.KeyLeft, fyne.KeyUp:
-		a.move(-1)
-	case fyne.KeyRight, fyne.KeyDown:
-		a.move(1)
-	case fyne.KeyReturn, fyne.KeyEnter:
-		a.OnTapped()
-	default:
-		a.Button.TypedKey(event)
-	}
-}
+// The buttons of a question: how they look, and where the arrows lead.
+var (
+	looks = map[place.Look]button.Look{place.Strong: button.Strong, place.Dangerous: button.Refusing}
+	steps = map[fyne.KeyName]int{fyne.KeyLeft: -1, fyne.KeyUp: -1, fyne.KeyRight: 1, fyne.KeyDown: 1}
+)
 
 // fixed gives a label that wraps a width of its own.
 func fixed(l *text.Label, width float32) fyne.CanvasObject {

@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
+	"steward/ui/button"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -34,23 +35,22 @@ func (l *Layer) Toast(sentence string) {
 }
 
 // Offer shows a sentence with a button for ten seconds.
-func (l *Layer) Offer(sentence, button string, do, ended func()) {
-	l.toast(sentence, button, do, ended, offerTime)
+func (l *Layer) Offer(sentence, caption string, do, ended func()) {
+	l.toast(sentence, caption, do, ended, offerTime)
 }
 
-func (l *Layer) toast(sentence, button string, do, ended func(), stays time.Duration) {
+func (l *Layer) toast(sentence, caption string, do, ended func(), stays time.Duration) {
 	if r := []rune(sentence); len(r) > maxChars {
 		sentence = string(r[:maxChars]) + "…"
 	}
 	t := &toast{layer: l, ended: ended}
 	t.body = &toastBody{sentence: sentence, label: text.NewLabel(sentence, text.Run{}, text.Wrap)}
-	if button != "" {
-		t.body.button = widget.NewButton(button, func() {
+	if caption != "" {
+		t.body.button = button.New(button.Strong, "", caption, func() {
 			if t.remove() && do != nil {
 				do()
 			}
 		})
-		t.body.button.Importance = widget.HighImportance
 	}
 	t.body.ExtendBaseWidget(t.body)
 	t.frame = newFrame(t.body)
@@ -96,7 +96,7 @@ type toastBody struct {
 	widget.BaseWidget
 	sentence string
 	label    *text.Label
-	button   *widget.Button
+	button   *button.Button
 }
 
 const (

@@ -8,10 +8,10 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/widget"
 
 	"steward/app/clean"
 	"steward/assets"
+	"steward/ui/button"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -20,11 +20,11 @@ import (
 func (s *Place) about() []fyne.CanvasObject {
 	version := lang.X("common.app", "Steward") + " " + clean.Line(s.d.App.Version(), 60)
 	system := runtime.GOOS + "/" + runtime.GOARCH + ", " + runtime.Version()
-	copied := widget.NewButtonWithIcon(lang.X("settings.copy_version", "Copy the version"), theme.Icon("copy"), func() {
+	copied := button.New(button.Outlined, "copy", lang.X("settings.copy_version", "Copy the version"), func() {
 		fyne.CurrentApp().Clipboard().SetContent(version + " (" + system + ")")
 		s.d.Layer.Toast(lang.X("common.copied", "Copied"))
 	})
-	licences := widget.NewButtonWithIcon(lang.X("settings.licences", "Licences…"), theme.Icon("file"), s.licences)
+	licences := button.New(button.Outlined, "file", lang.X("settings.licences", "Licences…"), s.licences)
 	return []fyne.CanvasObject{
 		newCard(text.NewLabel(version, text.Run{Bold: true}, text.Whole), text.NewLabel(system, text.Run{Color: theme.Dim}, text.Whole)),
 		note(lang.X("settings.about_note", "A host for MCP servers that shows what would be sent before it is sent. MIT licence, © 2026 the Steward authors.")),
@@ -42,7 +42,7 @@ func (s *Place) licences() {
 	pane.SetLeast(fyne.NewSize(min(760, size.Width-30*theme.Step), min(520, size.Height-50*theme.Step)))
 	pane.SetBlocks(paragraphs(all))
 	var shut func()
-	closing := widget.NewButton(lang.X("common.close", "Close"), func() { shut() })
+	closing := button.New(button.Outlined, "", lang.X("common.close", "Close"), func() { shut() })
 	shut = s.d.Layer.Dialog(below(text.NewLabel(lang.X("settings.licences_title", "Licences"), text.Run{Bold: true}, text.Whole), pane,
 		container.NewHBox(layout.NewSpacer(), closing)), nil)
 	s.d.Window().Canvas().Focus(closing)

@@ -11,6 +11,7 @@ import (
 
 	"steward/app"
 	"steward/app/clean"
+	"steward/ui/button"
 	"steward/ui/form"
 	"steward/ui/language"
 	"steward/ui/list"
@@ -31,8 +32,8 @@ type editor struct {
 	key      *form.Entry
 	clear    *widget.Check // the key may travel in clear text
 	status   *text.Label
-	test     *widget.Button
-	save     *widget.Button
+	test     *button.Button
+	save     *button.Button
 	models   []string
 	choice   *list.List
 	holder   *fyne.Container
@@ -57,9 +58,8 @@ func (s *Place) edit(e app.ModelEndpoint, keys string) *editor {
 	d.clear = widget.NewCheck(lang.X("settings.allow_http", "The key may travel unencrypted (http)"), nil)
 	d.clear.Checked = e.AllowHTTP
 	d.status = text.NewLabel("", text.Run{}, text.Wrap)
-	d.test = widget.NewButton(lang.X("settings.test_connection", "Test connection"), d.try)
-	d.save = widget.NewButton(lang.X("common.save", "Save"), d.store)
-	d.save.Importance = widget.HighImportance
+	d.test = button.New(button.Outlined, "", lang.X("settings.test_connection", "Test connection"), d.try)
+	d.save = button.New(button.Strong, "", lang.X("common.save", "Save"), d.store)
 	d.address.OnChanged = func(string) { d.check() }
 	d.choice = list.NewEqual(list.Source{
 		Len: func() int { return len(d.models) },
@@ -86,7 +86,7 @@ func (s *Place) edit(e app.ModelEndpoint, keys string) *editor {
 	for _, o := range []fyne.CanvasObject{
 		labelled(lang.X("settings.model", "Model"), d.model), d.holder, d.clear,
 		&fyne.Container{Layout: fixedWidth{asking}, Objects: []fyne.CanvasObject{d.status}},
-		container.NewHBox(d.test, layout.NewSpacer(), widget.NewButton(lang.X("common.cancel", "Cancel"), func() { d.close() }), d.save),
+		container.NewHBox(d.test, layout.NewSpacer(), button.New(button.Outlined, "", lang.X("common.cancel", "Cancel"), func() { d.close() }), d.save),
 	} {
 		body.Add(o)
 	}

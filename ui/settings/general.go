@@ -13,6 +13,7 @@ import (
 	"steward/app"
 	"steward/app/clean"
 	"steward/assets"
+	"steward/ui/button"
 	"steward/ui/form"
 	"steward/ui/language"
 	"steward/ui/place"
@@ -48,8 +49,7 @@ func (s *Place) limits() []fyne.CanvasObject {
 	}, labels)
 	f.OnShortcut = s.d.Shortcut
 	s.form = f
-	save := widget.NewButton(lang.X("common.save", "Save"), func() { s.saveLimits(f) })
-	save.Importance = widget.HighImportance
+	save := button.New(button.Strong, "", lang.X("common.save", "Save"), func() { s.saveLimits(f) })
 	return []fyne.CanvasObject{&fyne.Container{Layout: fixedWidth{wide}, Objects: []fyne.CanvasObject{f}}, beside(save)}
 }
 
@@ -157,11 +157,11 @@ func (s *Place) data() []fyne.CanvasObject {
 	dir := s.d.App.DataDir()
 	path := text.NewView(views())
 	path.SetText(clean.Reveal(dir), text.Run{Mono: true})
-	copied := widget.NewButtonWithIcon(lang.X("common.copy", "Copy"), theme.Icon("copy"), func() {
+	copied := button.New(button.Outlined, "copy", lang.X("common.copy", "Copy"), func() {
 		fyne.CurrentApp().Clipboard().SetContent(dir)
 		s.d.Layer.Toast(lang.X("common.copied", "Copied"))
 	})
-	show := widget.NewButtonWithIcon(lang.X("settings.open_folder", "Open the folder"), theme.Icon("folder"), func() { s.p.do(s.d.App.OpenDataDir, nil) })
+	show := button.New(button.Outlined, "folder", lang.X("settings.open_folder", "Open the folder"), func() { s.p.do(s.d.App.OpenDataDir, nil) })
 	return []fyne.CanvasObject{
 		note(lang.X("settings.data_note", "Chats, the record and these settings are kept in one folder. Only one Steward writes to it at a time.")),
 		newCard(&fyne.Container{Layout: fixedWidth{inCard}, Objects: []fyne.CanvasObject{path}}), beside(show, copied),

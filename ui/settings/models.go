@@ -8,10 +8,10 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/widget"
 
 	"steward/app"
 	"steward/app/clean"
+	"steward/ui/button"
 	"steward/ui/place"
 	"steward/ui/text"
 	"steward/ui/theme"
@@ -23,11 +23,10 @@ func (s *Place) models() []fyne.CanvasObject {
 	for _, e := range s.p.state.endpoints {
 		out = append(out, s.endpointCard(e))
 	}
-	var add *widget.Button
-	add = widget.NewButtonWithIcon(lang.X("settings.add_endpoint", "Connect a model"), theme.IconIn("plus", theme.OnAccent), func() { s.addMenu(add) })
-	add.Importance = widget.HighImportance
-	var find *widget.Button
-	find = widget.NewButtonWithIcon(lang.X("settings.find_local", "Find models on this computer"), theme.Icon("search"), func() { s.findLocal(find) })
+	var add *button.Button
+	add = button.New(button.Strong, "plus", lang.X("settings.add_endpoint", "Connect a model"), func() { s.addMenu(add) })
+	var find *button.Button
+	find = button.New(button.Outlined, "search", lang.X("settings.find_local", "Find models on this computer"), func() { s.findLocal(find) })
 	return append(out, beside(add, find))
 }
 
@@ -52,13 +51,13 @@ func (s *Place) endpointCard(e app.ModelEndpoint) fyne.CanvasObject {
 	}
 	buttons := beside(layout.NewSpacer())
 	if !e.Chosen && !e.Fixed {
-		buttons.Add(widget.NewButton(lang.X("settings.use", "Use"), func() {
+		buttons.Add(button.New(button.Outlined, "", lang.X("settings.use", "Use"), func() {
 			s.p.do(func(ctx context.Context) error { return s.d.App.ChooseEndpoint(ctx, e.ID, "") }, nil)
 		}))
 	}
 	if !e.Demo && !e.Fixed {
-		buttons.Add(widget.NewButtonWithIcon("", theme.Icon("edit"), func() { s.edit(e, "") }))
-		buttons.Add(widget.NewButtonWithIcon("", theme.Icon("trash"), func() { s.deleteEndpoint(e) }))
+		buttons.Add(button.New(button.Outlined, "edit", "", func() { s.edit(e, "") }))
+		buttons.Add(button.New(button.Outlined, "trash", "", func() { s.deleteEndpoint(e) }))
 	}
 	return newCard(container.NewBorder(nil, nil, nil, buttons, middle(marks)), wrapped(about, text.Run{Color: theme.Dim}, inCard))
 }
@@ -106,7 +105,7 @@ func (s *Place) presets() []place.MenuItem {
 }
 
 // findLocal looks for model programs on this computer and offers those that answer, below the button.
-func (s *Place) findLocal(at *widget.Button) {
+func (s *Place) findLocal(at *button.Button) {
 	at.Disable()
 	s.d.Go(func(ctx context.Context) {
 		found, err := s.d.App.FindLocalModels(ctx)

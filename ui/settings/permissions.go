@@ -16,6 +16,7 @@ import (
 
 	"steward/app"
 	"steward/app/clean"
+	"steward/ui/button"
 	"steward/ui/form"
 	"steward/ui/language"
 	"steward/ui/place"
@@ -35,7 +36,7 @@ func (s *Place) permissions() []fyne.CanvasObject {
 	if len(s.p.state.rules) == 0 {
 		out = append(out, note(lang.X("settings.no_rules", "There are no rules.")))
 	}
-	out = append(out, beside(widget.NewButtonWithIcon(lang.X("settings.add_rule", "Add a rule"), theme.Icon("plus"), func() { s.addRule() })),
+	out = append(out, beside(button.New(button.Outlined, "plus", lang.X("settings.add_rule", "Add a rule"), func() { s.addRule() })),
 		caption(lang.X("settings.grants", "Granted with a call")))
 	for _, g := range s.p.state.grants {
 		out = append(out, s.grantCard(g))
@@ -51,7 +52,7 @@ func (s *Place) permissions() []fyne.CanvasObject {
 
 // trustCard is a server whose requests to the model go without a review.
 func (s *Place) trustCard(t app.TrustedServer) fyne.CanvasObject {
-	revoke := widget.NewButton(lang.X("settings.revoke", "Revoke"), func() {
+	revoke := button.New(button.Outlined, "", lang.X("settings.revoke", "Revoke"), func() {
 		l := t.Limits
 		l.Trusted, l.TrustedTokens = 0, 0
 		s.p.do(func(ctx context.Context) error { return s.d.App.SetSamplingLimits(ctx, t.Server, l) }, nil)
@@ -87,10 +88,10 @@ func subject(server, tool string) string {
 func (s *Place) ruleCard(r app.Rule) fyne.CanvasObject {
 	effect, color := effectWords(r.Effect)
 	words := beside(text.NewLabel(effect, text.Run{Bold: true, Color: color}, text.Whole), text.NewLabel(subject(r.Server, r.Tool), text.Run{}, text.Whole))
-	remove := widget.NewButtonWithIcon("", theme.Icon("trash"), func() {
+	remove := button.New(button.Outlined, "trash", "", func() {
 		s.p.do(func(ctx context.Context) error { return s.d.App.DeleteRule(ctx, r.ID) }, nil)
 	})
-	try := widget.NewButton(lang.X("settings.last_30_days", "Last 30 days…"), func() { s.tryRule(r) })
+	try := button.New(button.Outlined, "", lang.X("settings.last_30_days", "Last 30 days…"), func() { s.tryRule(r) })
 	row := container.NewBorder(nil, nil, nil, beside(try, remove), middle(words))
 	if words := conditionWords(r.Condition); words != "" {
 		return newCard(row, wrapped(words, text.Run{Color: theme.Dim}, inCard))
@@ -141,7 +142,7 @@ func (s *Place) grantCard(g app.Grant) fyne.CanvasObject {
 		about += " · " + lang.X("settings.suspended", "suspended: the tool or the server has changed since")
 		color = theme.Waiting
 	}
-	revoke := widget.NewButton(lang.X("settings.revoke", "Revoke"), func() {
+	revoke := button.New(button.Outlined, "", lang.X("settings.revoke", "Revoke"), func() {
 		s.p.do(func(ctx context.Context) error { return s.d.App.Revoke(ctx, g.ID) }, nil)
 	})
 	return newCard(container.NewBorder(nil, nil, nil, revoke, middle(text.NewLabel(subject(g.Server, g.Tool), text.Run{Bold: true}, text.Cut))),
@@ -154,7 +155,7 @@ type ruleEditor struct {
 	effect                         *widget.RadioGroup
 	server, tool, argument, prefix *form.Entry
 	status                         *text.Label
-	show                           *widget.Button // the calls it would have decided
+	show                           *button.Button // the calls it would have decided
 	tried                          trial
 	row                            *fyne.Container // of the buttons
 	close                          func()
@@ -181,12 +182,11 @@ func (s *Place) addRule() *ruleEditor {
 		e.OnShortcut = s.d.Shortcut
 	}
 	r.status = text.NewLabel("", text.Run{}, text.Wrap)
-	r.show = widget.NewButton(lang.X("settings.show_calls", "Show them…"), func() { s.showTrial(r.tried) })
+	r.show = button.New(button.Outlined, "", lang.X("settings.show_calls", "Show them…"), func() { s.showTrial(r.tried) })
 	r.show.Hide()
-	save := widget.NewButton(lang.X("common.save", "Save"), r.save)
-	save.Importance = widget.HighImportance
-	r.row = container.NewHBox(widget.NewButton(lang.X("settings.try_rule", "Try on the last 30 days"), r.try), r.show, layout.NewSpacer(),
-		widget.NewButton(lang.X("common.cancel", "Cancel"), func() { r.close() }), save)
+	save := button.New(button.Strong, "", lang.X("common.save", "Save"), r.save)
+	r.row = container.NewHBox(button.New(button.Outlined, "", lang.X("settings.try_rule", "Try on the last 30 days"), r.try), r.show, layout.NewSpacer(),
+		button.New(button.Outlined, "", lang.X("common.cancel", "Cancel"), func() { r.close() }), save)
 	r.close = s.d.Layer.Dialog(below(text.NewLabel(lang.X("settings.new_rule", "New rule"), text.Run{Bold: true}, text.Whole), room(asking), r.effect,
 		labelled(lang.X("settings.server", "Server"), r.server), labelled(lang.X("settings.tool", "Tool"), r.tool),
 		labelled(lang.X("settings.argument", "Where argument"), r.argument), labelled(lang.X("settings.prefix", "begins with"), r.prefix),

@@ -11,10 +11,10 @@ import (
 	"fyne.io/fyne/v2/dialog"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/widget"
 
 	"steward/app"
 	"steward/app/clean"
+	"steward/ui/button"
 	"steward/ui/form"
 	"steward/ui/language"
 	"steward/ui/list"
@@ -49,9 +49,9 @@ func (s *Place) privacy() []fyne.CanvasObject {
 		note(lang.X("settings.retention_chats", "Chats stay until you erase them. A temporary chat is erased when it is left.")),
 		note(lang.X("settings.retention_record", "The record stays for good. When a chat is erased, the arguments, results and reasons of its calls go with it; that there was a call, when, of which server and tool, and how it was decided, stays, so that the chain still holds.")),
 		note(lang.X("settings.retention_missing", "There is no limit by age or size yet: nothing is erased by itself.")),
-		beside(widget.NewButtonWithIcon(lang.X("settings.export_chats", "Export all chats…"), theme.Icon("download"), s.exportChats),
-			widget.NewButtonWithIcon(lang.X("settings.erase_chat", "Erase a chat…"), theme.Icon("trash"), func() { s.eraseChat() }),
-			widget.NewButtonWithIcon(lang.X("settings.to_record", "To the record"), theme.Icon("audit"), func() { s.d.Open(place.Audit, "") })))
+		beside(button.New(button.Outlined, "download", lang.X("settings.export_chats", "Export all chats…"), s.exportChats),
+			button.New(button.Outlined, "trash", lang.X("settings.erase_chat", "Erase a chat…"), func() { s.eraseChat() }),
+			button.New(button.Outlined, "audit", lang.X("settings.to_record", "To the record"), func() { s.d.Open(place.Audit, "") })))
 }
 
 // fact is a name and what is to be known of it.
@@ -146,7 +146,7 @@ func (s *Place) eraseChat() *eraser {
 	e.rows.OnOpened = func(i int) { e.ask(e.found[i]) }
 	e.close = s.d.Layer.Dialog(below(text.NewLabel(lang.X("settings.erase_title", "Which chat should be erased?"), text.Run{Bold: true}, text.Whole), room(asking),
 		e.search, container.NewStack(tall(260), e.rows), e.status,
-		container.NewHBox(layout.NewSpacer(), widget.NewButton(lang.X("common.cancel", "Cancel"), func() { e.close() }))), nil)
+		container.NewHBox(layout.NewSpacer(), button.New(button.Outlined, "", lang.X("common.cancel", "Cancel"), func() { e.close() }))), nil)
 	e.look()
 	s.d.Window().Canvas().Focus(e.search)
 	return e

@@ -8,10 +8,10 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/widget"
 
 	"steward/app/clean"
 	"steward/app/secrets"
+	"steward/ui/button"
 	"steward/ui/form"
 	"steward/ui/language"
 	"steward/ui/text"
@@ -56,26 +56,26 @@ func (s *Place) secrets() []fyne.CanvasObject {
 	}
 	buttons := beside()
 	if state.Kind == secrets.KindLocked {
-		unlock := widget.NewButtonWithIcon(lang.X("settings.unlock", "Unlock"), theme.IconIn("unlock", theme.OnAccent), func() {
+		unlock := button.New(button.Outlined, "unlock", lang.X("settings.unlock", "Unlock"), func() {
 			if closed {
 				s.passphrase()
 			} else {
 				s.unlock()
 			}
 		})
-		unlock.Importance = widget.HighImportance
+		unlock.SetLook(button.Strong)
 		buttons.Add(unlock)
 	}
 	if state.Kind != secrets.KindFile && !closed {
-		buttons.Add(widget.NewButtonWithIcon(lang.X("common.retry", "Try again"), theme.Icon("refresh"), s.retry))
-		buttons.Add(widget.NewButton(lang.X("settings.use_file", "Encrypted file…"), func() { s.passphrase() }))
+		buttons.Add(button.New(button.Outlined, "refresh", lang.X("common.retry", "Try again"), s.retry))
+		buttons.Add(button.New(button.Outlined, "", lang.X("settings.use_file", "Encrypted file…"), func() { s.passphrase() }))
 	}
 	if state.Kind != secrets.KindMemory && state.Kind != secrets.KindKeyring && state.Kind != secrets.KindFile {
-		buttons.Add(widget.NewButton(lang.X("settings.use_memory", "Only until the end"), s.memory))
+		buttons.Add(button.New(button.Outlined, "", lang.X("settings.use_memory", "Only until the end"), s.memory))
 	}
 	out = append(out, buttons, caption(lang.X("settings.secret_names", "Stored")))
 	for _, name := range s.p.state.names {
-		remove := widget.NewButtonWithIcon("", theme.Icon("trash"), func() { s.deleteSecret(name) })
+		remove := button.New(button.Outlined, "trash", "", func() { s.deleteSecret(name) })
 		out = append(out, newCard(container.NewBorder(nil, nil, nil, remove, middle(text.NewLabel(clean.Reveal(name), text.Run{Mono: true}, text.Cut)))))
 	}
 	if len(s.p.state.names) == 0 {
@@ -119,14 +119,13 @@ type phrase struct {
 	once          bool
 	first, second *form.Entry
 	status        *text.Label
-	do            *widget.Button
+	do            *button.Button
 	close         func()
 }
 
 func (s *Place) passphrase() *phrase {
 	p := &phrase{s: s, once: s.p.state.file, first: form.NewSecret(), second: form.NewSecret(), status: text.NewLabel("", text.Run{}, text.Wrap)}
-	p.do = widget.NewButton(lang.X("settings.use_file_do", "Use the file"), p.use)
-	p.do.Importance = widget.HighImportance
+	p.do = button.New(button.Strong, "", lang.X("settings.use_file_do", "Use the file"), p.use)
 	for _, e := range []*form.Entry{p.first, p.second} {
 		e.OnChanged = func(string) { p.check() }
 		e.OnSubmit = func(string) { p.use() }
@@ -151,7 +150,7 @@ func (s *Place) passphrase() *phrase {
 		body.Add(labelled(lang.X("settings.passphrase_again", "Once more"), p.second))
 	}
 	body.Add(&fyne.Container{Layout: fixedWidth{asking}, Objects: []fyne.CanvasObject{p.status}})
-	body.Add(container.NewHBox(layout.NewSpacer(), widget.NewButton(lang.X("common.cancel", "Cancel"), func() { p.close() }), p.do))
+	body.Add(container.NewHBox(layout.NewSpacer(), button.New(button.Outlined, "", lang.X("common.cancel", "Cancel"), func() { p.close() }), p.do))
 	p.close = s.d.Layer.Dialog(body, nil)
 	p.check()
 	if w := s.d.Window(); w != nil {

@@ -17,6 +17,7 @@ import (
 	"steward/app"
 	"steward/app/consent"
 	"steward/app/secrets"
+	"steward/ui/button"
 	"steward/ui/place"
 	"steward/ui/place/placetest"
 )
@@ -37,10 +38,10 @@ func each(o fyne.CanvasObject, do func(fyne.CanvasObject)) {
 }
 
 // buttons are the shown section's buttons with these words.
-func (b *bench) buttons(words string) (out []*widget.Button) {
+func (b *bench) buttons(words string) (out []*button.Button) {
 	each(b.scroll.Content, func(o fyne.CanvasObject) {
-		if button, ok := o.(*widget.Button); ok && button.Text == words && button.Visible() {
-			out = append(out, button)
+		if one, ok := o.(*button.Button); ok && one.Text() == words && one.Visible() {
+			out = append(out, one)
 		}
 	})
 	return out

@@ -9,11 +9,11 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/widget"
 
 	"steward/app"
 	"steward/app/clean"
 	"steward/app/journal"
+	"steward/ui/button"
 	"steward/ui/list"
 	"steward/ui/place"
 	"steward/ui/text"
@@ -104,7 +104,7 @@ func (s *Place) showTrial(t trial) {
 	if t.total > len(t.records) {
 		body.Add(wrapped(lang.X("settings.only_newest", "These are the newest {{.count}}.", map[string]any{"count": len(t.records)}), text.Run{Color: theme.Dim}, asking))
 	}
-	closing := widget.NewButton(lang.X("common.close", "Close"), func() { shut() })
+	closing := button.New(button.Outlined, "", lang.X("common.close", "Close"), func() { shut() })
 	body.Add(container.NewHBox(layout.NewSpacer(), closing))
 	shut = s.d.Layer.Dialog(body, nil)
 	s.d.Window().Canvas().Focus(closing)

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"steward/app/consent"
+	"steward/ui/button"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -24,7 +25,7 @@ type banner struct {
 	rule   *canvas.Rectangle
 	icon   *widget.Icon
 	words  *text.Label
-	button *widget.Button
+	button *button.Button
 }
 
 func newBanner(show func(consent.Item)) *banner {
@@ -32,7 +33,7 @@ func newBanner(show func(consent.Item)) *banner {
 	b.rule.SetMinSize(fyne.NewSize(1, 1))
 	b.icon = widget.NewIcon(nil)
 	b.words = text.NewLabel("", text.Run{}, text.Cut)
-	b.button = widget.NewButton(lang.X("common.show", "Show"), func() { b.show(b.first) })
+	b.button = button.New(button.Outlined, "", lang.X("common.show", "Show"), func() { b.show(b.first) })
 	b.ExtendBaseWidget(b)
 	b.paint()
 	b.Hide()

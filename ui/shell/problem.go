@@ -7,9 +7,9 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/widget"
 
 	"steward/app"
+	"steward/ui/button"
 	"steward/ui/language"
 	"steward/ui/text"
 	"steward/ui/theme"
@@ -31,13 +31,12 @@ func (s *Shell) showProblem(err error) {
 	}
 	what.OnKey = func(e *fyne.KeyEvent) { s.closeOn(e) }
 	todo := text.NewLabel(hint, text.Run{Color: theme.Dim}, text.Wrap)
-	button := widget.NewButton(lang.X("common.close", "Close"), s.leave)
-	button.Importance = widget.HighImportance
+	ok := button.New(button.Strong, "", lang.X("common.close", "Close"), s.leave)
 	column := &fyne.Container{Layout: columnLayout{gap: 4 * theme.Step}, Objects: []fyne.CanvasObject{head, what, todo}}
 	content := container.New(layout.NewCustomPaddedLayout(6*theme.Step, 6*theme.Step, 6*theme.Step, 6*theme.Step),
-		container.NewBorder(nil, container.NewHBox(layout.NewSpacer(), button), nil, nil, column))
+		container.NewBorder(nil, container.NewHBox(layout.NewSpacer(), ok), nil, nil, column))
 	s.window.SetContent(container.NewStack(canvas.NewRectangle(theme.Color(theme.Ground)), content))
-	height := column.Layout.MinSize(column.Objects).Height + button.MinSize().Height + 16*theme.Step
+	height := column.Layout.MinSize(column.Objects).Height + ok.MinSize().Height + 16*theme.Step
 	s.window.Resize(fyne.NewSize(problemWidth, max(height, 220)))
 	c := s.window.Canvas()
 	c.SetOnTypedKey(s.closeOn)

@@ -9,9 +9,9 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/widget"
 
 	"steward/app"
+	"steward/ui/button"
 	"steward/ui/form"
 	"steward/ui/text"
 	"steward/ui/theme"
@@ -39,9 +39,8 @@ func (b *sideBar) rename(c app.Conversation) {
 		}
 		return false
 	}
-	cancel := widget.NewButton(lang.X("common.cancel", "Cancel"), func() { done() })
-	ok := widget.NewButton(lang.X("shell.rename_do", "Rename"), func() { save(entry.Text) })
-	ok.Importance = widget.HighImportance
+	cancel := button.New(button.Outlined, "", lang.X("common.cancel", "Cancel"), func() { done() })
+	ok := button.New(button.Strong, "", lang.X("shell.rename_do", "Rename"), func() { save(entry.Text) })
 	wide := canvas.NewRectangle(theme.Color(theme.Clear))
 	wide.SetMinSize(fyne.NewSize(380, 0))
 	done = s.layer.Dialog(container.New(layout.NewCustomPaddedVBoxLayout(3*theme.Step),
