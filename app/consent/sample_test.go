@@ -302,3 +302,46 @@ func TestWhatACardKnowsOfItsTool(t *testing.T) {
 		}
 	}
 }
+
+// A server that asks in vain as often as it can does not get its hour back, and neither does
+// one that names its limit of tokens so that it reads as another one.
+func TestRefusedRequestsHideNoAllowedOnes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	ctx := context.Background()
+	propose := func(decision, by, arguments string) {
+		e, err := r.journal.Propose(ctx, journal.Proposal{Kind: journal.KindSampling, Server: "s", Arguments: arguments})
+		if err == nil {
+			err = e.Decided(ctx, journal.Decision{Decision: decision, By: by})
+		}
+		if err == nil {
+			err = e.Outcome(ctx, journal.Outcome{Outcome: journal.Withdrawn, Effect: journal.EffectNone})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	propose(Allowed, byTrust, `{"maxTokens":900,"MAXTOKENS":1}`)
+	propose(Allowed, byTrust, `{"maxTokens":100}`)
+	propose(Allowed, byPerson, `{"maxTokens":100}`)
+	f := journal.Filter{Kind: string(journal.KindSampling), Server: "s", Limit: 4}
+	for range f.Limit {
+		propose(Denied, byLimit, `{}`)
+	}
+	newest, err := r.journal.List(ctx, f)
+	if err != nil || len(newest) != f.Limit || newest[f.Limit-1].Decision != Denied { // what refused ones would crowd out
+		t.Fatalf("the newest are %+v, %v", newest, err)
+	}
+	u, err := r.gate.sampledLately(ctx, "s", 0, f.Limit)
+	if err != nil || u != (sampleUse{requests: 3, trusted: 2, tokens: 1000}) {
+		t.Errorf("counted %+v, %v", u, err)
+	}
+	for arguments, want := range map[string]int{
+		`{"maxTokens":5,"maxTokens":6}`: 4096, `{"MaxTokens":5}`: 4096, `{"maxTokens":"5"}`: 4096, `{"maxTokens":0.5}`: 4096, `[`: 4096,
+		`{"maxTokens":1e9}`: 4096, `{"maxTokens":7.9,"x":{"maxTokens":1}}`: 7,
+	} {
+		if got := wantedTokens(arguments, 4096); got != want {
+			t.Errorf("%s counts for %d, want %d", arguments, got, want)
+		}
+	}
+}

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"steward/app/journal"
+	"steward/mcphost/schema"
 )
 
 const (
@@ -15,7 +17,7 @@ const (
 	byTrust = "grant:sampling"
 	byLimit = "rule:sampling_limit"
 
-	// maxCounted is how many records of an hour are looked at; more than any limit.
+	// maxCounted is how many allowed requests of an hour are counted; more than any limit.
 	maxCounted = 12_000
 )
 
@@ -42,18 +44,23 @@ type sampleUse struct {
 }
 
 // sampledThisHour counts by the record, so that a restart ends no limit. except is the
-// request that is counted for.
+// request that is counted for. Only what was allowed is read: a server that asks thousands
+// of times in vain must not push what it has used up out of what is counted.
 func (g *Gate) sampledThisHour(ctx context.Context, server string, except int64) (sampleUse, error) {
+	return g.sampledLately(ctx, server, except, maxCounted)
+}
+
+func (g *Gate) sampledLately(ctx context.Context, server string, except int64, atMost int) (sampleUse, error) {
 	var u sampleUse
 	list, err := g.o.Journal.List(ctx, journal.Filter{
-		Kind: string(journal.KindSampling), Server: server, Since: g.o.Now().Add(-time.Hour), Limit: maxCounted,
+		Kind: string(journal.KindSampling), Server: server, Decision: Allowed, Since: g.o.Now().Add(-time.Hour), Limit: atMost,
 	})
 	if err != nil {
 		return u, fmt.Errorf("how often the server has asked cannot be told: %w", err)
 	}
 	most := g.samplingLimits(server).MaxTokens
 	for _, r := range list {
-		if r.Record == except || r.Decision != Allowed {
+		if r.Record == except {
 			continue
 		}
 		u.requests++
@@ -65,15 +72,20 @@ func (g *Gate) sampledThisHour(ctx context.Context, server string, except int64)
 	return u, nil
 }
 
-// wantedTokens is the limit of a recorded request.
+// wantedTokens is the limit of a recorded request, read as the request itself was: by the
+// exact name. A request that names it twice, or in a way that is not understood, counts
+// for the most that it could have got.
 func wantedTokens(arguments string, most int) int {
-	var p struct {
-		MaxTokens float64 `json:"maxTokens"`
-	}
-	if json.Unmarshal([]byte(arguments), &p) != nil || p.MaxTokens < 1 || p.MaxTokens > float64(most) {
+	object, err := schema.ParseObject([]byte(arguments))
+	if err != nil || slices.Contains(object.Duplicates(), "maxTokens") {
 		return most
 	}
-	return int(p.MaxTokens)
+	raw, ok := object.Get("maxTokens")
+	var n float64
+	if !ok || json.Unmarshal(raw, &n) != nil || n < 1 || n > float64(most) {
+		return most
+	}
+	return int(n)
 }
 
 // trust decides and records a request that its server may make without asking. Requests

@@ -156,6 +156,7 @@ type ruleEditor struct {
 	server, tool, argument, prefix *form.Entry
 	status                         *text.Label
 	show                           *button.Button // the calls it would have decided
+	keep                           *button.Button // once: two taps make no two rules
 	tried                          trial
 	row                            *fyne.Container // of the buttons
 	close                          func()
@@ -184,9 +185,9 @@ func (s *Place) addRule() *ruleEditor {
 	r.status = text.NewLabel("", text.Run{}, text.Wrap)
 	r.show = button.New(button.Outlined, "", lang.X("settings.show_calls", "Show them…"), func() { s.showTrial(r.tried) })
 	r.show.Hide()
-	save := button.New(button.Strong, "", lang.X("common.save", "Save"), r.save)
+	r.keep = button.New(button.Strong, "", lang.X("common.save", "Save"), r.save)
 	r.row = container.NewHBox(button.New(button.Outlined, "", lang.X("settings.try_rule", "Try on the last 30 days"), r.try), r.show, layout.NewSpacer(),
-		button.New(button.Outlined, "", lang.X("common.cancel", "Cancel"), func() { r.close() }), save)
+		button.New(button.Outlined, "", lang.X("common.cancel", "Cancel"), func() { r.close() }), r.keep)
 	r.close = s.d.Layer.Dialog(below(text.NewLabel(lang.X("settings.new_rule", "New rule"), text.Run{Bold: true}, text.Whole), room(asking), r.effect,
 		labelled(lang.X("settings.server", "Server"), r.server), labelled(lang.X("settings.tool", "Tool"), r.tool),
 		labelled(lang.X("settings.argument", "Where argument"), r.argument), labelled(lang.X("settings.prefix", "begins with"), r.prefix),
@@ -201,13 +202,16 @@ func (r *ruleEditor) rule() (app.Rule, error) {
 	if allow, _ := effectWords(app.PermissionAllow); r.effect.Selected == allow {
 		out.Effect = app.PermissionAllow
 	}
-	if r.argument.Text == "" {
+	argument := strings.TrimSpace(r.argument.Text)
+	switch {
+	case argument == "" && r.prefix.Text == "":
 		return out, nil
-	}
-	if r.prefix.Text == "" {
+	case argument == "": // without it the rule would hold for any arguments
+		return out, errors.New(lang.X("settings.argument_missing", "Say which argument begins with that."))
+	case r.prefix.Text == "":
 		return out, errors.New(lang.X("settings.prefix_missing", "Say what the argument begins with."))
 	}
-	condition, err := json.Marshal(map[string]any{"arguments": map[string]any{r.argument.Text: map[string]string{"prefix": r.prefix.Text}}})
+	condition, err := json.Marshal(map[string]any{"arguments": map[string]any{argument: map[string]string{"prefix": r.prefix.Text}}})
 	out.Condition = condition
 	return out, err
 }
@@ -237,15 +241,20 @@ func (r *ruleEditor) try() {
 }
 
 func (r *ruleEditor) save() {
+	if r.keep.Disabled() {
+		return
+	}
 	rule, err := r.rule()
 	if err != nil {
 		r.refuse(err)
 		return
 	}
 	s := r.s
+	r.keep.Disable()
 	s.d.Go(func(ctx context.Context) {
 		_, err := s.d.App.SaveRule(ctx, rule)
 		s.d.Do(func() {
+			r.keep.Enable()
 			if err != nil {
 				r.refuse(err)
 				return

@@ -140,6 +140,29 @@ func TestARuleTellsWhatItWouldHaveDecided(t *testing.T) {
 	b.Until("the answer is shown", b.Layer.Modal)
 }
 
+// A rule is never wider than what was typed, and two taps make one.
+func TestARuleIsWhatWasTyped(t *testing.T) {
+	b := newBench(t, "light", "en")
+	r := b.addRule()
+	r.effect.SetSelected("allow")
+	r.server.SetText("files")
+	r.prefix.SetText("/home/me/")
+	if rule, err := r.rule(); err == nil {
+		t.Errorf("without its argument the rule is %+v", rule)
+	}
+	r.argument.SetText(" path ")
+	rule, err := r.rule()
+	if err != nil || rule.Effect != app.PermissionAllow || string(rule.Condition) != `{"arguments":{"path":{"prefix":"/home/me/"}}}` {
+		t.Errorf("the rule is %+v (%s), %v", rule, rule.Condition, err)
+	}
+	test.Tap(r.keep)
+	test.Tap(r.keep)
+	b.Until("the rule is stored", func() bool { return !b.Layer.Modal() && !r.keep.Disabled() })
+	if rules, err := b.App.Rules(t.Context()); err != nil || len(rules) != 1 {
+		t.Errorf("%d rules are stored, %v", len(rules), err)
+	}
+}
+
 // TestTheEncryptedFileIsOpenedAtTheNextStart: with a wrong passphrase, and with the right one.
 func TestTheEncryptedFileIsOpenedAtTheNextStart(t *testing.T) {
 	dir := t.TempDir()

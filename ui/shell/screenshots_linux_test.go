@@ -264,6 +264,7 @@ func (a *album) places() {
 
 func (a *album) settings() {
 	a.key("ctrl+comma")
+	time.Sleep(8 * time.Second) // "Loading…" looks at rest, too; a keyring that does not answer takes its time
 	for i, section := range []string{"models", "permissions", "limits", "privacy", "appearance", "secrets", "shortcuts", "data", "about"} {
 		if i > 0 {
 			a.tap(322, 95+34*i)
