@@ -15,6 +15,7 @@ import (
 	"steward/ui/code"
 	"steward/ui/language"
 	"steward/ui/list"
+	"steward/ui/picture"
 	"steward/ui/place"
 	"steward/ui/theme"
 	"steward/ui/waiting"
@@ -28,11 +29,12 @@ const messagesOfTurn = 30
 
 // Place is the chat. It shows one conversation at a time; the others go on unseen.
 type Place struct {
-	d     place.Deps
-	now   func() time.Time
-	pool  *code.Pool
-	unsub func()
-	shown bool
+	d        place.Deps
+	now      func() time.Time
+	pool     *code.Pool
+	pictures *picture.Reader
+	unsub    func()
+	shown    bool
 
 	state    *presenter
 	loading  int // counts what was opened, so that an old reading is not shown
@@ -82,7 +84,7 @@ type itemCard interface {
 // New makes the place; it shows a new conversation until Goto names another.
 func New(d place.Deps) *Place {
 	p := &Place{
-		d: d, now: time.Now, pool: code.NewPool(d.Do), state: newPresenter(), opened: map[string]bool{}, runs: map[string]time.Time{},
+		d: d, now: time.Now, pool: code.NewPool(d.Do), pictures: picture.NewReader(d.Do, d.Go), state: newPresenter(), opened: map[string]bool{}, runs: map[string]time.Time{},
 		objects: map[*column]string{}, drafts: map[string]draft{}, watches: map[watched]*watch{}, cards: map[*itemRow]bool{}, titled: map[string]bool{},
 		saves: map[string]*saving{},
 	}

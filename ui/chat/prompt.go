@@ -400,12 +400,10 @@ func (p *Place) warningOf(a app.Attachment) []fyne.CanvasObject {
 
 // attachmentViews show what an attachment gives to the model.
 func (p *Place) attachmentViews(a app.Attachment) []fyne.CanvasObject {
-	out := append([]fyne.CanvasObject{caption(attachmentFacts(a), theme.Dim, text.Wrap)}, p.warningOf(a)...)
 	if len(a.Data) > 0 {
-		if img := picture(a.Data); img != nil {
-			return append(out, img)
-		}
+		return []fyne.CanvasObject{p.pictures.Box(attachmentFacts(a), a.Data, p.resized)}
 	}
+	out := append([]fyne.CanvasObject{caption(attachmentFacts(a), theme.Dim, text.Wrap)}, p.warningOf(a)...)
 	if a.Text != "" {
 		out = append(out, p.newReader(a.Text))
 	}

@@ -14,6 +14,7 @@ import (
 	"steward/app/event"
 	"steward/ui/code"
 	"steward/ui/language"
+	"steward/ui/picture"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -30,17 +31,18 @@ const (
 // toolBody shows what was sent, what came back, and the messages on the wire.
 type toolBody struct {
 	*column
-	p       *Place
-	call    app.CallState
-	result  *app.CallResult
-	problem error
-	tab     int
-	resized func()
-	load0   int // counts readings, so that an old one is not shown
+	p        *Place
+	call     app.CallState
+	result   *app.CallResult
+	problem  error
+	tab      int
+	resized  func()
+	pictures map[*byte]*picture.Box // by the first of their bytes
+	load0    int                    // counts readings, so that an old one is not shown
 }
 
 func newToolBody(p *Place, resized func()) *toolBody {
-	b := &toolBody{p: p, resized: resized, tab: tabResult}
+	b := &toolBody{p: p, resized: resized, tab: tabResult, pictures: map[*byte]*picture.Box{}}
 	b.column = newColumn(2*theme.Step, pad{top: theme.Step})
 	return b
 }
@@ -198,9 +200,7 @@ func (b *toolBody) part(c event.Content) []fyne.CanvasObject {
 		return b.listing(lang0, c.Text)
 	}
 	if c.Type == "image" && len(c.Data) > 0 {
-		if img := picture(c.Data); img != nil {
-			return []fyne.CanvasObject{img}
-		}
+		return []fyne.CanvasObject{b.picture(c)}
 	}
 	name := c.Name
 	if name == "" {
@@ -210,6 +210,16 @@ func (b *toolBody) part(c event.Content) []fyne.CanvasObject {
 		"type": clean.Line(c.Type, 40), "mime": clean.Line(c.MIMEType, 80), "size": size(int64(len(c.Data))), "name": clean.Reveal(clean.Line(name, 200)),
 	})
 	return []fyne.CanvasObject{b.sentence(words, theme.Dim)}
+}
+
+// picture shows a picture of the result. It is decoded once, however often it is shown.
+func (b *toolBody) picture(c event.Content) fyne.CanvasObject {
+	shown := b.pictures[&c.Data[0]]
+	if shown == nil {
+		shown = b.p.pictures.Box(clean.Line(c.MIMEType, 80)+" · "+size(int64(len(c.Data))), c.Data, b.resized)
+		b.pictures[&c.Data[0]] = shown
+	}
+	return shown
 }
 
 func (b *toolBody) wireContent() []fyne.CanvasObject {

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"image/color"
+	"strings"
 	"sync/atomic"
 
 	"fyne.io/fyne/v2"
@@ -11,10 +12,12 @@ import (
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/widget"
 
+	"steward/app/clean"
 	"steward/ui/button"
 	"steward/ui/code"
 	"steward/ui/form"
 	"steward/ui/list"
+	"steward/ui/picture"
 	"steward/ui/place"
 	"steward/ui/text"
 	"steward/ui/theme"
@@ -168,9 +171,9 @@ func (r *paintRenderer) Refresh() {
 type kit struct {
 	d        place.Deps
 	pool     *code.Pool
-	decoding chan struct{} // holds one: pictures are decoded one at a time
-	running  atomic.Int32  // calls of benches
-	seen     func() *page  // the page that is seen
+	pictures *picture.Reader
+	running  atomic.Int32 // calls of benches
+	seen     func() *page // the page that is seen
 }
 
 func (k *kit) words() text.Words {
@@ -239,6 +242,11 @@ func (k *kit) listing(p *page, language, src string) fyne.CanvasObject {
 	})
 	v.SetBlocks([]*text.Block{l.Block()})
 	return v
+}
+
+// picture shows the bytes of a picture that a server sent.
+func (k *kit) picture(p *page, kind string, data []byte) fyne.CanvasObject {
+	return k.pictures.Box(strings.Join(nonEmpty(clean.Line(kind, 80), size(int64(len(data)))), " · "), data, p.changed)
 }
 
 func caption(s string, colour fyne.ThemeColorName, fit text.Fitting) *text.Label {

@@ -20,6 +20,7 @@ import (
 	"steward/ui/code"
 	"steward/ui/language"
 	"steward/ui/list"
+	"steward/ui/picture"
 	"steward/ui/place"
 	"steward/ui/text"
 	"steward/ui/theme"
@@ -59,7 +60,7 @@ var (
 
 // New makes the place. It listens to the program's events from now on, until Close.
 func New(d place.Deps) *Place {
-	s := &Place{k: &kit{d: d, pool: code.NewPool(d.Do), decoding: make(chan struct{}, 1)}, resting: make(chan struct{}), drafts: map[string]*editor{}}
+	s := &Place{k: &kit{d: d, pool: code.NewPool(d.Do), pictures: picture.NewReader(d.Do, d.Go)}, resting: make(chan struct{}), drafts: map[string]*editor{}}
 	s.k.seen = s.page
 	s.p = newPresenter(d.App, d.Do, d.Go)
 	s.p.onList, s.p.onShown = s.listChanged, s.detailChanged

@@ -1,10 +1,13 @@
 package servers
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"strings"
 	"testing"
 	"time"
@@ -125,6 +128,15 @@ func TestASuggestionIsTaken(t *testing.T) {
 	}
 }
 
+func pngOf(t *testing.T, w, h int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewRGBA(image.Rect(0, 0, w, h))); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 // A picture of a resource is decoded here and shown; what is no picture says so; nothing is fetched.
 func TestAPictureOfAResource(t *testing.T) {
 	resources := `{"resources":[{"uri":"x://a.png","name":"a"},{"uri":"x://b.png","name":"b"}]}`
@@ -134,7 +146,7 @@ func TestAPictureOfAResource(t *testing.T) {
 	for name, c := range map[string]struct {
 		data []byte
 		want string
-	}{"a picture": {pngOf(t, 30, 20, true), "30 × 20"}, "none": {[]byte("http://127.0.0.1:1/x.pn"), "[image/png, 23 bytes]"}} {
+	}{"a picture": {pngOf(t, 30, 20), "30 × 20"}, "none": {[]byte("http://127.0.0.1:1/x.pn"), "[image/png, 23 bytes]"}} {
 		d := newDesk(t, "light", "en", map[string]any{"scripted": entry(t, "--step", `resources/list={"jsonrpc":"2.0","id":${id},"result":`+resources+`}`, "--step", read("x://a.png", c.data))}, true)
 		d.started("scripted")
 		d.until("its resources are known", func() bool { return len(d.place.p.detail.ResourceList) == 2 })

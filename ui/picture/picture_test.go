@@ -1,13 +1,19 @@
-package servers
+package picture
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"hash/crc32"
 	"image"
 	"image/color"
 	"image/png"
+	"strings"
 	"testing"
+
+	"fyne.io/fyne/v2/test"
+
+	"steward/ui/language"
 )
 
 // pngOf is a picture; with extra, it holds a part with a wrong checksum that is not needed to see it.
@@ -56,7 +62,7 @@ func TestPictures(t *testing.T) {
 		{"no picture", []byte("<svg xmlns='http://www.w3.org/2000/svg'><image href='http://127.0.0.1/x'/></svg>"), 0, 0},
 		{"nothing", nil, 0, 0},
 	} {
-		img, was, err := decodePicture(c.data)
+		img, was, err := decode(c.data)
 		if (err == nil) != (c.edge > 0) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -65,11 +71,43 @@ func TestPictures(t *testing.T) {
 			t.Errorf("%s: %v is kept of %v", c.name, img.Bounds(), was)
 		}
 	}
-	l := pictureLayout{image.Pt(1000, 2000)}
-	if s := l.fit(400); s.Height != pictureHigh || s.Width != pictureHigh/2 {
+	if s := fit(image.Pt(1000, 2000), 400); s.Height != mostHigh || s.Width != mostHigh/2 {
 		t.Errorf("a high picture is shown as %v", s)
 	}
-	if s := (&pictureLayout{image.Pt(10, 20)}).fit(400); s.Width != 10 || s.Height != 20 {
+	if s := fit(image.Pt(10, 20), 400); s.Width != 10 || s.Height != 20 {
 		t.Errorf("a small picture is shown as %v", s)
+	}
+}
+
+// A box says what it shows, first that it is coming, then its size or that it is none, and is as high as that takes.
+// Nothing is decoded where it was made.
+func TestBox(t *testing.T) {
+	test.NewTempApp(t)
+	if err := language.Load("en"); err != nil {
+		t.Fatal(err)
+	}
+	var work []func(context.Context)
+	var queue []func()
+	r := NewReader(func(f func()) { queue = append(queue, f) }, func(f func(context.Context)) { work = append(work, f) })
+	told := 0
+	good, bad := r.Box("image/png", pngOf(t, 200, 100, true), func() { told++ }), r.Box("image/png", []byte("none"), func() { told++ })
+	before := good.HeightFor(400)
+	if good.shown != nil || !strings.Contains(good.words(), "Loading") {
+		t.Fatalf("it is there at once: %q", good.words())
+	}
+	for _, f := range work {
+		f(t.Context())
+	}
+	for _, f := range queue {
+		f()
+	}
+	if told != 2 || good.shown == nil || bad.shown != nil {
+		t.Fatalf("%d were told of, %v and %v are shown", told, good.shown, bad.shown)
+	}
+	if got := good.HeightFor(400); got < before+100 {
+		t.Errorf("the picture makes %v of %v high", got, before)
+	}
+	if !strings.Contains(good.words(), "200 × 100") || !strings.Contains(bad.words(), "cannot be shown") {
+		t.Errorf("they say %q and %q", good.words(), bad.words())
 	}
 }
