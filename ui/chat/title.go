@@ -6,11 +6,12 @@ import (
 
 	"steward/app"
 	"steward/app/event"
+	"steward/ui/place"
 )
 
 // entitle has the model name a conversation after its first turn, whichever conversation is shown. A person's own title
-// stays; where the model gives none, so do the first words. The demo model knows no titles, and a temporary conversation
-// is asked nothing more about.
+// stays; where the model gives none, or the person wants none of it, so do the first words. The demo model knows no
+// titles, and a temporary conversation is asked nothing more about.
 func (p *Place) entitle(e event.Turn) {
 	if e.State != "finished" || p.titled[e.Conversation] {
 		return
@@ -25,6 +26,9 @@ func (p *Place) entitle(e event.Turn) {
 
 // wantsTitle says whether a conversation has just had its first turn, with a real model. In the background.
 func (p *Place) wantsTitle(ctx context.Context, id string) bool {
+	if choice, err := p.d.App.Preference(ctx, place.PreferTitles); err != nil || choice == place.TitlesFromWords {
+		return false
+	}
 	c, err := p.d.App.Conversation(ctx, id)
 	if err != nil || c.Temporary {
 		return false

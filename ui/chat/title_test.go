@@ -6,6 +6,7 @@ import (
 
 	"steward/app"
 	"steward/testdata/scriptedmodel"
+	"steward/ui/place"
 )
 
 // The model names a conversation after its first turn, once, and not one that is temporary.
@@ -42,5 +43,19 @@ func TestTitleFromTheModel(t *testing.T) {
 	b.Goto("")
 	if b.head.passing.Visible() {
 		t.Error("the next conversation is marked as temporary")
+	}
+}
+
+// Nobody is asked for a title where the person wants the first words.
+func TestTitleFromTheFirstWords(t *testing.T) {
+	model := scriptedmodel.StartScript(t, scriptedmodel.Script{Steps: []scriptedmodel.Step{{Say: "an answer"}, {Say: "Risks of the week"}}})
+	b := benchOver(t, "light", "en", app.Endpoint{BaseURL: model.URL(), Model: "fake"})
+	if err := b.app.SetPreference(t.Context(), place.PreferTitles, place.TitlesFromWords); err != nil {
+		t.Fatal(err)
+	}
+	b.turn("How many risks?")
+	b.settle()
+	if n := len(model.Requests()); n != 1 || b.known.Title != "How many risks?" {
+		t.Errorf("the model was asked %d times, and the title is %q", n, b.known.Title)
 	}
 }

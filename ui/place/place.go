@@ -58,6 +58,7 @@ const (
 	PreferTheme    = "appearance.theme"    // see Deps.SetTheme
 	PreferLanguage = "appearance.language" // see Deps.SetLanguage
 	PreferScale    = "appearance.scale"    // "1", "1.25", …: used from the next start on; empty is the system's
+	PreferTitles   = "chat.titles"         // whether models name chats: TitlesFromModel, or TitlesFromWords
 	PreferEnter    = "chat.enter"          // what Enter does in the message field: EnterSends, or EnterBreaks
 )
 
@@ -65,6 +66,12 @@ const (
 const (
 	EnterSends  = "send"
 	EnterBreaks = "break"
+)
+
+// Values of PreferTitles; empty is TitlesFromModel.
+const (
+	TitlesFromModel = "model" // the model is asked for one after the first turn
+	TitlesFromWords = "words" // the first words are the title; nobody is asked
 )
 
 // Command is something a person can do by a key or through the command palette.

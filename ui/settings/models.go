@@ -27,7 +27,14 @@ func (s *Place) models() []fyne.CanvasObject {
 	add = button.New(button.Strong, "plus", lang.X("settings.add_endpoint", "Connect a model"), func() { s.addMenu(add) })
 	var find *button.Button
 	find = button.New(button.Outlined, "search", lang.X("settings.find_local", "Find models on this computer"), func() { s.findLocal(find) })
-	return append(out, beside(add, find))
+	titles := []option{
+		{place.TitlesFromModel, lang.X("settings.titles_model", "From the model: it is asked once, after the first answer")},
+		{place.TitlesFromWords, lang.X("settings.titles_words", "The first words; nobody is asked")},
+	}
+	return append(out, beside(add, find), labelled(lang.X("settings.titles", "Titles of chats"), choice(titles, s.p.state.titles, func(v string) {
+		s.p.state.titles = v
+		s.p.do(func(ctx context.Context) error { return s.d.App.SetPreference(ctx, place.PreferTitles, v) }, nil)
+	})))
 }
 
 func (s *Place) endpointCard(e app.ModelEndpoint) fyne.CanvasObject {

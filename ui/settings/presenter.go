@@ -25,6 +25,7 @@ type state struct {
 	theme     string
 	scale     string
 	enter     string
+	titles    string
 	file      bool // the folder holds an encrypted secrets file
 }
 
@@ -118,7 +119,7 @@ func readState(ctx context.Context, a *app.App) (s state, err error) {
 	if s.settings, err = a.Settings(ctx); err != nil {
 		return s, err
 	}
-	for key, into := range map[string]*string{place.PreferTheme: &s.theme, place.PreferLanguage: &s.language, place.PreferScale: &s.scale, place.PreferEnter: &s.enter} {
+	for key, into := range map[string]*string{place.PreferTheme: &s.theme, place.PreferLanguage: &s.language, place.PreferScale: &s.scale, place.PreferEnter: &s.enter, place.PreferTitles: &s.titles} {
 		if *into, err = a.Preference(ctx, key); err != nil {
 			return s, err
 		}

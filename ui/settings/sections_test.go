@@ -245,23 +245,30 @@ func TestShortcutsAreThoseOfTheCommands(t *testing.T) {
 	}
 }
 
-func TestWhatEnterDoesIsKept(t *testing.T) {
+func TestChoicesAreKept(t *testing.T) {
 	b := newBench(t, "light", "en")
-	b.Goto(Shortcuts)
-	var sel *widget.Select
-	each(b.scroll.Content, func(o fyne.CanvasObject) {
-		if s, ok := o.(*widget.Select); ok && sel == nil {
-			sel = s
+	for _, c := range []struct{ section, key, want string }{
+		{Shortcuts, place.PreferEnter, place.EnterBreaks}, {Models, place.PreferTitles, place.TitlesFromWords},
+	} {
+		b.Goto(c.section)
+		var sel *widget.Select
+		each(b.scroll.Content, func(o fyne.CanvasObject) {
+			if s, ok := o.(*widget.Select); ok && sel == nil {
+				sel = s
+			}
+		})
+		if sel.SelectedIndex() != 0 {
+			t.Errorf("at first %q is chosen", sel.Selected)
 		}
-	})
-	if sel.SelectedIndex() != 0 {
-		t.Errorf("at first %q is chosen", sel.Selected)
+		sel.SetSelectedIndex(1)
+		b.Until("it is stored", func() bool {
+			v, err := b.App.Preference(t.Context(), c.key)
+			return err == nil && v == c.want
+		})
+		b.Until("it is shown", func() bool {
+			return c.key == place.PreferEnter && b.p.state.enter == c.want || c.key == place.PreferTitles && b.p.state.titles == c.want
+		})
 	}
-	sel.SetSelectedIndex(1)
-	b.Until("it is stored", func() bool {
-		v, err := b.App.Preference(t.Context(), place.PreferEnter)
-		return err == nil && v == place.EnterBreaks
-	})
 }
 
 func TestAChatIsErasedFromTheSettings(t *testing.T) {
