@@ -7,7 +7,6 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -119,6 +118,7 @@ type Running struct {
 	conversation string
 	cancel       context.CancelCauseFunc
 	done         chan struct{}
+	over         atomic.Bool          // its end is being told: it works no more
 	live         atomic.Pointer[Live] // the answer that comes now, or came last
 	result       TurnResult           // once done is closed
 }
@@ -333,18 +333,27 @@ func (e *Engine) place(ctx context.Context, t Turn, conv *storage.Conversation, 
 	return nil
 }
 
-// Running returns the turn at work in a conversation, or nil.
+// Running returns the turn at work in a conversation, or nil. Of a turn whose end has been told it is nil.
 func (e *Engine) Running(conversation string) *Running {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.running[conversation]
+	if r := e.running[conversation]; r != nil && !r.over.Load() {
+		return r
+	}
+	return nil
 }
 
-// Working names the conversations that a turn runs in, in no order.
+// Working names the conversations that a turn runs in, in no order: those that [Engine.Running] gives one for.
 func (e *Engine) Working() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return slices.Collect(maps.Keys(e.running))
+	var out []string
+	for id, r := range e.running {
+		if !r.over.Load() {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 // StopAll stops every turn; it returns at once.

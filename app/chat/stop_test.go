@@ -4,8 +4,10 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -145,4 +147,28 @@ func (r *rig) saw(text string) bool {
 		}
 	}
 	return strings.Contains(all.String(), text)
+}
+
+// Who hears of a turn's end and looks finds that it works no more; else it would be shown at work until something else
+// happens.
+func TestATurnWhoseEndIsToldWorksNoMore(t *testing.T) {
+	t.Parallel()
+	const turns = 60
+	r := newRig(t, rigOptions{script: sm.Script{Steps: []sm.Step{sm.Say("hello")}, Repeat: true}})
+	var wrong, heard atomic.Int32
+	cancel := r.bus.Subscribe(func(e event.Event) {
+		if e, ok := e.(event.Turn); ok {
+			if slices.Contains(r.engine.Working(), e.Conversation) || r.engine.Running(e.Conversation) != nil {
+				wrong.Add(1)
+			}
+			heard.Add(1)
+		}
+	})
+	for range turns {
+		r.want(r.finish(r.send(Turn{Text: "go"})), Finished)
+	}
+	cancel()
+	if heard.Load() != turns || wrong.Load() > 0 {
+		t.Errorf("%d of %d turns worked after their end", wrong.Load(), heard.Load())
+	}
 }

@@ -61,6 +61,7 @@ func (e *Engine) run(ctx context.Context, r *Running, conv storage.Conversation,
 		end = ending{Failed, joinSentences(end.err, "the turn could not be stored: "+t.sentence(err))}
 	}
 	r.result = TurnResult{State: end.state, Error: end.err, Text: t.text, Conversation: conv.ID}
+	r.over.Store(true) // before it is told: who hears of the end and looks must not find it at work for ever
 	e.o.Bus.Publish(event.Turn{Conversation: conv.ID, State: end.state, Error: end.err})
 	r.cancel(nil)
 	e.release(r)
