@@ -44,6 +44,7 @@ type health struct {
 	failed  int // of these, not usable
 	pending int // of these, with something to review
 	known   bool
+	unread  bool // they could not be read
 }
 
 // hub holds what the window shows around the places, and keeps it up to date. Its state belongs to the goroutine that do
@@ -178,7 +179,7 @@ func (h *hub) look(ctx context.Context, t topic, q app.Query) (set func()) {
 		list, err := h.source.Servers(ctx)
 		return func() {
 			if h.servers = sum(list); err != nil {
-				h.servers = health{} // the place for servers says what is wrong
+				h.servers = health{known: true, unread: true} // the place for servers says what is wrong
 			}
 		}
 	default:
@@ -194,7 +195,7 @@ func (h *hub) look(ctx context.Context, t topic, q app.Query) (set func()) {
 func sum(list []app.ServerStatus) health {
 	out := health{known: true}
 	for _, s := range list {
-		if !s.Enabled {
+		if !s.Enabled && s.State != app.ServerUnusable { // what cannot be used has no switch that could be off
 			continue
 		}
 		out.servers++

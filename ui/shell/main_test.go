@@ -44,14 +44,15 @@ var programDir string // where the real program was built; removed at the end
 
 // told is a source of which a test decides everything.
 type told struct {
-	mu      sync.Mutex
-	chats   []app.Conversation
-	err     error
-	asked   []app.Query
-	servers []app.ServerStatus
-	items   []consent.Item
-	working []string
-	records int64
+	mu         sync.Mutex
+	chats      []app.Conversation
+	err        error
+	asked      []app.Query
+	serversErr error
+	servers    []app.ServerStatus
+	items      []consent.Item
+	working    []string
+	records    int64
 }
 
 func (s *told) Conversations(_ context.Context, q app.Query) ([]app.Conversation, error) {
@@ -64,7 +65,7 @@ func (s *told) Conversations(_ context.Context, q app.Query) ([]app.Conversation
 func (s *told) Servers(context.Context) ([]app.ServerStatus, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.servers, nil
+	return s.servers, s.serversErr
 }
 
 func (s *told) Records(context.Context) (int64, error) { return s.records, nil }

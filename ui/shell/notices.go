@@ -16,6 +16,9 @@ const (
 	noticesTold = 8                      // at once; the rest is counted
 )
 
+// fileOfServers is the kind of what is wrong in the servers file. It may stay wrong over many starts, so it stops nobody.
+const fileOfServers = "servers_file"
+
 // notices tells the person what the program has to say that belongs to no conversation: what a crash left open, a record
 // that does not verify, settings that cannot be read. Those stay until they were read; lesser ones pass by.
 type notices struct {
@@ -34,9 +37,9 @@ func grave(n event.Notice) (must, ours bool) {
 		return false, false
 	}
 	switch n.Kind {
-	case "journal", "recovered", "storage", "settings", "servers_file":
+	case "journal", "recovered", "storage", "settings":
 		return true, true
-	case "key_missing", "internal", "server_config":
+	case "key_missing", "internal", "server_config", fileOfServers: // the side bar and the place of the servers keep the last one
 		return false, true
 	}
 	return false, false
@@ -57,14 +60,19 @@ func (n *notices) told(e event.Notice) {
 func (n *notices) tell() {
 	n.planned = false
 	var must []string
+	var file []event.Notice
 	for _, e := range n.waiting {
-		if grave, _ := grave(e); grave {
-			must = append(must, e.Message)
-		} else {
+		switch stays, _ := grave(e); {
+		case stays:
+			must = append(must, sentence.Worded(e.Message))
+		case e.Kind == fileOfServers:
+			file = append(file, e)
+		default:
 			n.s.layer.Toast(sentence.Worded(e.Message))
 		}
 	}
 	n.waiting = nil
+	n.offerServers(file)
 	if len(must) == 0 {
 		return
 	}
@@ -76,4 +84,20 @@ func (n *notices) tell() {
 		buttons = append(buttons, place.Button{Label: lang.X("shell.open_audit", "Open the audit"), Do: func() { n.s.open(place.Audit, "") }})
 	}
 	n.s.layer.Ask(lang.X("shell.notices", "Steward has something to tell you"), strings.Join(must, "\n\n"), buttons...)
+}
+
+// offerServers says in passing what of the servers file cannot be used, and leads to where it can be mended.
+func (n *notices) offerServers(wrong []event.Notice) {
+	if len(wrong) == 0 {
+		return
+	}
+	words := sentence.Worded(wrong[0].Message)
+	if more := len(wrong) - 1; more > 0 {
+		words += " " + lang.X("shell.and_more", "· and {{.count}} more", map[string]any{"count": more})
+	}
+	if !n.s.offers(place.Servers) {
+		n.s.layer.Toast(words)
+		return
+	}
+	n.s.layer.Offer(words, lang.X("shell.servers", "Servers"), func() { n.s.open(place.Servers, wrong[0].Server) }, nil)
 }

@@ -164,7 +164,10 @@ func (b *sideBar) entry(name string, change func(e *sideEntry)) {
 
 // serversWords sums the servers up: how many, how many of them cannot be used, and the mark for it.
 func serversWords(h health) (trail string, dot fyne.ThemeColorName) {
-	if !h.known || h.servers == 0 {
+	switch {
+	case h.unread:
+		return lang.X("shell.servers_unread", "unreadable"), theme.Refusal
+	case !h.known || h.servers == 0:
 		return "", ""
 	}
 	trail = strconv.Itoa(h.servers)
