@@ -26,8 +26,9 @@ func TestEditingKeepsAttachmentsAndWhatWasBegun(t *testing.T) {
 	b.editLast()
 	b.composer.add(app.Attachment{Kind: "file", Name: "second.txt", Text: "the second file"})
 	b.turn("hello, changed")
+	b.until("it is shown", func() bool { return b.state.last(roleUser).words() == "hello, changed" })
 	m := b.state.last(roleUser)
-	if m.words() != "hello, changed" || len(m.Attachments) != 2 || m.Attachments[1].Text != "the second file" {
+	if len(m.Attachments) != 2 || m.Attachments[1].Text != "the second file" {
 		t.Errorf("sent were %q and %d attachments", m.words(), len(m.Attachments))
 	}
 	if d := b.composer.draft(); d.text != "something else, begun" || d.edits != "" || d.aside != nil {

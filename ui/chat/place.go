@@ -201,7 +201,7 @@ func (p *Place) read() {
 	}
 	limit := max(pageOfMessages, len(p.state.messages)+messagesOfTurn) // what the person has scrolled up to stays
 	p.reading++
-	reading := p.reading
+	reading, seen := p.reading, p.shown
 	p.d.Go(func(ctx context.Context) {
 		messages, err := p.d.App.Messages(ctx, id, 0, limit)
 		if gone(ctx, err) {
@@ -212,7 +212,7 @@ func (p *Place) read() {
 				return
 			}
 			if err != nil {
-				p.fail(err)
+				p.unread(id, seen, err)
 				return
 			}
 			working := p.isWorking(id)
@@ -222,6 +222,36 @@ func (p *Place) read() {
 			p.soon()
 		})
 	})
+}
+
+// noConversation is the key of the error that there is no such conversation.
+const noConversation = "no_conversation"
+
+// unread is told that a conversation could not be read. One that is gone since the last run, which ended with it, is no
+// news: it was a temporary one.
+func (p *Place) unread(id string, seen bool, err error) {
+	none := app.Explain(err).Key == noConversation
+	if seen || !none {
+		p.fail(err)
+	}
+	if none {
+		p.lost(id, true)
+	}
+}
+
+// lost goes on with a new conversation where one was shown that is there no more. For good, nothing of it is kept.
+func (p *Place) lost(id string, forGood bool) {
+	if id == "" {
+		return
+	}
+	if p.state.conversation == id {
+		p.open("")
+		p.d.Showing(place.Chat, "")
+	}
+	if forGood {
+		delete(p.drafts, id)
+		delete(p.titled, id)
+	}
 }
 
 func (p *Place) isWorking(id string) bool {
@@ -285,6 +315,10 @@ func (p *Place) apply(e event.Event) {
 		p.offers.stale()
 	case event.Turn:
 		p.entitle(e)
+	case event.ConversationChanged:
+		if e.What == "deleted" || e.What == "erased" {
+			p.lost(e.Conversation, e.What == "erased")
+		}
 	}
 	if w.items {
 		p.state.waits(p.d.App.Waiting().List())

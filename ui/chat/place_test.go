@@ -117,6 +117,36 @@ func TestHeadLeavesTheTitleRoom(t *testing.T) {
 	}
 }
 
+// A conversation that is there no more is not shown any longer: one that was deleted elsewhere, and one that was open when
+// the program ended and has gone with that.
+func TestAConversationThatIsGone(t *testing.T) {
+	b := newBench(t, "light", "en")
+	b.ready()
+	b.turn("hello")
+	id := b.state.conversation
+	b.composer.entry.SetText("begun")
+	undo, err := b.app.Delete(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.until("it is not shown", func() bool { return b.state.conversation == "" && len(b.state.rows) == 0 })
+	if err := undo.Undo(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.Goto(id)
+	b.until("it is back", func() bool { return len(b.state.messages) == 2 && b.composer.entry.Text == "begun" })
+	b.Hidden()
+	b.Goto("c_none")
+	b.Shown()
+	b.until("a new one is shown", func() bool { return b.state.conversation == "" })
+	b.settle()
+	if b.working() {
+		t.Error("the new one works")
+	}
+}
+
+func (b *bench) working() bool { return b.state.working || b.composer.busy }
+
 func wheel(dy float32) *fyne.ScrollEvent {
 	return &fyne.ScrollEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(300, 300)}, Scrolled: fyne.NewDelta(0, dy)}
 }

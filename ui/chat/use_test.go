@@ -110,11 +110,16 @@ func TestDraftsAreKept(t *testing.T) {
 	if b.composer.entry.Text != "half a thought" {
 		t.Errorf("the draft is %q", b.composer.entry.Text)
 	}
-	if _, err := b.app.Delete(context.Background(), first); err != nil {
+	undo, err := b.app.Delete(context.Background(), first)
+	if err != nil {
 		t.Fatal(err)
 	}
 	b.composer.submit()
 	b.settle()
+	if err := undo.Undo(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	b.Goto(first)
 	if b.composer.entry.Text != "half a thought" {
 		t.Errorf("after a failure the draft is %q", b.composer.entry.Text)
 	}
