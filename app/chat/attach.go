@@ -75,7 +75,7 @@ func ReadFile(path string) (Attachment, error) {
 		return Attachment{}, config.Unreadable("the attachment", path, err)
 	}
 	if !st.Mode().IsRegular() {
-		return Attachment{}, fmt.Errorf("%s cannot be attached because it is not a plain file", path)
+		return Attachment{}, fmt.Errorf("%s cannot be attached because it is not a plain file", clean.Reveal(path))
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -94,13 +94,13 @@ func fromBytes(name string, data []byte) (Attachment, error) {
 	switch {
 	case kind == "image/png" || kind == "image/jpeg" || kind == "image/gif" || kind == "image/webp":
 		if len(data) > consent.MaxImage {
-			return Attachment{}, fmt.Errorf("%s is too large to be attached: pictures may have at most %d bytes", name, consent.MaxImage)
+			return Attachment{}, fmt.Errorf("%s is too large to be attached: pictures may have at most %d bytes", clean.Reveal(name), consent.MaxImage)
 		}
 		return Attachment{Kind: KindImage, Name: name, MIMEType: kind, Data: data}, nil
 	case len(data) > MaxFile:
-		return Attachment{}, fmt.Errorf("%s is too large to be attached: text files may have at most %d bytes", name, MaxFile)
+		return Attachment{}, fmt.Errorf("%s is too large to be attached: text files may have at most %d bytes", clean.Reveal(name), MaxFile)
 	case !utf8.Valid(data) || strings.ContainsRune(string(data), 0):
-		return Attachment{}, fmt.Errorf("%s cannot be attached: it is neither text in UTF-8 nor a picture (PNG, JPEG, GIF or WebP)", name)
+		return Attachment{}, fmt.Errorf("%s cannot be attached: it is neither text in UTF-8 nor a picture (PNG, JPEG, GIF or WebP)", clean.Reveal(name))
 	}
 	return Attachment{Kind: KindFile, Name: name, MIMEType: "text/plain", Text: clean.Clean(string(data))}, nil
 }

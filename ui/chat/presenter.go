@@ -7,6 +7,7 @@ import (
 	"steward/app"
 	"steward/app/consent"
 	"steward/app/event"
+	"steward/ui/sentence"
 )
 
 // States of a message, in the words of app.ChatMessage.
@@ -273,7 +274,7 @@ func (p *presenter) apply(e event.Event) want {
 	case event.Waiting, event.WaitingGone:
 		return want{items: true}
 	case event.Notice:
-		p.notices = append(p.notices, row{kind: rowNotice, key: "notice:" + e.Kind + ":" + e.Server, text: e.Message})
+		p.notices = append(p.notices, row{kind: rowNotice, key: "notice:" + e.Kind + ":" + e.Server, text: sentence.Worded(e.Message)})
 		p.notices = compact(p.notices)
 		p.moved = true
 	case event.ConversationChanged:

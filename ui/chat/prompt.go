@@ -16,6 +16,7 @@ import (
 	"steward/app/clean"
 	"steward/ui/form"
 	"steward/ui/language"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -395,7 +396,7 @@ func (p *Place) warningOf(a app.Attachment) []fyne.CanvasObject {
 	if w == "" {
 		return nil
 	}
-	return []fyne.CanvasObject{newBeside(widget.NewIcon(theme.IconIn("warning", theme.Waiting)), text.NewLabel(clean.Clean(w), text.Run{Color: theme.Waiting}, text.Wrap))}
+	return []fyne.CanvasObject{newBeside(widget.NewIcon(theme.IconIn("warning", theme.Waiting)), text.NewLabel(clean.Clean(sentence.Worded(w)), text.Run{Color: theme.Waiting}, text.Wrap))}
 }
 
 // attachmentViews show what an attachment gives to the model.

@@ -8,6 +8,7 @@ import (
 
 	"steward/app"
 	"steward/app/clean"
+	"steward/ui/sentence"
 	"steward/ui/text"
 )
 
@@ -42,22 +43,23 @@ func titleOf(c app.Conversation) string {
 
 // endingWords says in a sentence why an answer stopped.
 func endingWords(m *message) string {
-	sentence := ""
+	words := ""
 	switch m.State {
 	case stateStopped:
-		sentence = lang.X("chat.was_stopped", "You stopped this answer.")
+		words = lang.X("chat.was_stopped", "You stopped this answer.")
 	case stateInterrupted:
-		sentence = lang.X("chat.was_interrupted", "This answer was interrupted before its end. What came until then is kept.")
+		words = lang.X("chat.was_interrupted", "This answer was interrupted before its end. What came until then is kept.")
 	case stateFailed:
-		sentence = lang.X("chat.has_failed", "The model could not answer.")
+		words = lang.X("chat.has_failed", "The model could not answer.")
 	}
 	if m.Error == "" {
-		return sentence
+		return words
 	}
-	if sentence == "" || m.State == stateFailed {
-		return m.Error
+	reason := sentence.Worded(m.Error)
+	if words == "" || m.State == stateFailed {
+		return reason
 	}
-	return sentence + " " + m.Error
+	return words + " " + reason
 }
 
 // how says how a call came to run, or not, in the words of a person who glances at it.
@@ -93,7 +95,7 @@ func how(c *app.CallState) string {
 // outcomeWords says how a call ended where that was not well; empty otherwise.
 func outcomeWords(c *app.CallState) string {
 	if c.Reason != "" {
-		return c.Reason
+		return sentence.Worded(c.Reason)
 	}
 	if c.Effect == "unknown" {
 		return lang.X("chat.effect_unknown", "It is not known whether this took effect. Look before you try again.")

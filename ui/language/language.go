@@ -12,6 +12,7 @@ import (
 
 	"steward/app"
 	"steward/assets"
+	"steward/ui/sentence"
 )
 
 // FollowSystem asks for the system's language; the other choices are those of assets.Languages.
@@ -94,5 +95,6 @@ func Message(err error) string {
 	for name, value := range m.Args {
 		data[name] = value
 	}
+	data["detail"] = sentence.Worded(data["detail"])
 	return lang.X("message."+m.Key, "{{.detail}}", data)
 }

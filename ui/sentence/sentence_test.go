@@ -1,4 +1,4 @@
-package sentence
+package sentence_test
 
 import (
 	"go/ast"
@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"steward/ui/language"
+	"steward/ui/sentence"
 )
 
 func TestMain(m *testing.M) {
@@ -31,6 +32,12 @@ var said = map[string][]string{
 	"../../app/consent/askcall.go":       nil,
 	"../../app/consent/waiting.go":       {"refuseGone"},
 	"../../app/consent/elicit.go":        {"present"},
+	"../../app/chat/turn.go":             {"protected", "warn", "stopped", "ask"},
+	"../../app/chat/round.go":            {"round", "prepare", "countRepeats", "refuse"},
+	"../../app/chat/engine.go":           {"check"},
+	"../../app/chat/attach.go":           {"Warning", "ReadFile", "fromBytes", "reviewed"},
+	"../../app/chat/viewer.go":           {"on"},
+	"../../app/app.go":                   {"tellRecovery", "warn"},
 	"../../app/opener/opener.go":         {"Check", "refusedText", "asciiHost", "nameWarning"},
 	"../../mcphost/schema/explain.go":    {"collect", "sentence", "sizeSentence", "rangeSentence"},
 	"../../mcphost/schema/answer.go":     {"check", "checkScalar", "checkText", "checkFormat", "checkNumber", "checkItems", "Parse", "parseBoolean", "parseNumber"},
@@ -52,6 +59,7 @@ var unsaid = []string{
 
 // pieces are texts that are parts of sentences; whole are the sentences that they make.
 var pieces = []string{
+	"Not executed: ", "the limit of %s for one turn was reached; send another message to go on",
 	", not ", ": it ", "must have at least %s, has %d", "must have at most %s, has %d", "%s or more", "%s or less", "more than %s", "less than %s",
 	"for example 2.5", "for example 20", "with a point, ", "a secret that Steward knows", "The server claims that it ", "; nobody has checked that.",
 	"may delete or overwrite", "only adds and never deletes or overwrites", "has no further effect when repeated",
@@ -62,6 +70,8 @@ var pieces = []string{
 }
 
 var whole = []string{
+	"the limit of 1 round for one turn was reached; send another message to go on", "the limit of 25 rounds for one turn was reached; send another message to go on",
+	"A call of x was not executed: there is no tool named x. Use one of the tools that are offered, by its exact name.",
 	"must have at least 1 character, has 0", "must have at most 3 items, has 5", "must have at least 2 entries, has 1", "must have at most 1 property, has 2",
 	"must be 3 or more, not 2", "must be less than 3, not 3", "This must be a whole number, not 2.5.", "Enter a number, for example 2.5.",
 	`"x" is not a whole number; write it in digits, for example 20.`, `"2,5" is not a number; write it in digits, with a point, for example 2.5.`,
@@ -78,7 +88,7 @@ var whole = []string{
 func TestWholeSentencesHaveWords(t *testing.T) {
 	t.Parallel()
 	for _, s := range whole {
-		if !Known(s) {
+		if !sentence.Known(s) {
 			t.Errorf("%q has no words", s)
 		}
 	}
@@ -112,7 +122,7 @@ func TestEverySentenceOfTheCoreHasWords(t *testing.T) {
 					return true
 				}
 				count++
-				if s := verb.ReplaceAllString(text, "7"); !Known(s) {
+				if s := verb.ReplaceAllString(text, "7"); !sentence.Known(s) {
 					t.Errorf("%s, %s: %q has no words", name, f.Name.Name, s)
 				}
 				return true
@@ -143,7 +153,7 @@ func TestWorded(t *testing.T) {
 		"the arguments do not fit the tool's input schema (/n: must be an integer, not a string; /b: is required but missing)": "参数不符合工具的输入模式（/n: 必须是整数，不能是字符串; /b: 必填，但缺失）",
 		"Something else.": "Something else.",
 	} {
-		got := Worded(s)
+		got := sentence.Worded(s)
 		if want != "" && got != want {
 			t.Errorf("%q reads %q, want %q", s, got, want)
 		}
@@ -151,30 +161,4 @@ func TestWorded(t *testing.T) {
 			t.Errorf("%q reads %q", s, got)
 		}
 	}
-}
-
-func TestFillingsAreFound(t *testing.T) {
-	for _, c := range []struct {
-		pattern, sentence string
-		want              []string
-		ok                bool
-	}{
-		{"a", "a", nil, true},
-		{"a", "b", nil, false},
-		{"“{{.a}}” is long: {{.b}} characters.", "“x” is long: 3 characters.” is long: 7 characters.", []string{"x” is long: 3 characters.", "7"}, true},
-		{"“{{.a}}” is long: {{.b}} characters.", "“x” is short.", nil, false},
-		{"of {{.a}}.", "of a.b.", []string{"a.b"}, true},
-	} {
-		if got, ok := made(c.pattern).fill(c.sentence); ok != c.ok || !slices.Equal(got, c.want) {
-			t.Errorf("%q in %q: %q, %v", c.pattern, c.sentence, got, ok)
-		}
-	}
-}
-
-func made(text string) pattern {
-	p := pattern{fixed: placeholder.Split(text, -1)}
-	for range len(p.fixed) - 1 {
-		p.names = append(p.names, "x")
-	}
-	return p
 }
