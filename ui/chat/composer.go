@@ -35,13 +35,14 @@ type composer struct {
 	entry *form.Entry
 	quiet *container.ThemeOverride
 
-	attach    []app.Attachment
-	mentioned []app.Resource  // that what is typed names
-	dismissed map[string]bool // of these, what the person does not want
-	edits     string
-	aside     *draft
-	busy      bool // a turn runs
-	ending    bool // what was typed is being sent
+	attach     []app.Attachment
+	mentioned  []app.Resource  // that what is typed names
+	suggesting int             // counts looking for them, so that an old finding is not shown
+	dismissed  map[string]bool // of these, what the person does not want
+	edits      string
+	aside      *draft
+	busy       bool // a turn runs
+	ending     bool // what was typed is being sent
 
 	ground  *canvas.Rectangle
 	chips   *flowBox

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"context"
+	"maps"
 	"path"
 	"strings"
 	"unicode"
@@ -21,6 +23,7 @@ const mostMentions = 3
 // template has no one thing that it names.
 func mentions(words string, resources []app.Resource, dismissed map[string]bool, attached []app.Attachment) []app.Resource {
 	var out []app.Resource
+	low := strings.ToLower(words)
 	for _, r := range resources {
 		if r.URITemplate != "" || dismissed[r.Server+" "+r.URI] || len(out) == mostMentions {
 			continue
@@ -29,22 +32,23 @@ func mentions(words string, resources []app.Resource, dismissed map[string]bool,
 		for _, a := range attached {
 			has = has || a.Server == r.Server && a.URI == r.URI
 		}
-		if !has && named(words, r) {
+		if !has && named(words, low, r) {
 			out = append(out, r)
 		}
 	}
 	return out
 }
 
-// named says whether one of a resource's names stands in a text: by whole words where the script has them.
-func named(words string, r app.Resource) bool {
+// named says whether one of a resource's names stands in a text: by whole words where the script has them. Low is the
+// text in lower case.
+func named(words, low string, r app.Resource) bool {
 	file := path.Base(r.URI)
 	if path.Ext(file) == "" {
 		file = "" // the last part of another address is as often an ordinary word
 	}
 	for _, n := range []string{r.Title, r.Name, file} {
 		for _, n := range []string{n, strings.NewReplacer("-", " ", "_", " ").Replace(n)} {
-			if !telling(n) {
+			if !telling(n) || !strings.Contains(low, strings.ToLower(n)) { // most names stand nowhere in it: that is told fast
 				continue
 			}
 			for _, f := range text.Find(words, n) {
@@ -82,8 +86,10 @@ func apart(a, b rune) bool {
 	return !in(a) || !in(b)
 }
 
-// suggest looks for resources that are named in what was typed.
+// suggest looks for resources that are named in what was typed. Servers may offer thousands, so it does that in the
+// background.
 func (c *composer) suggest() {
+	c.suggesting++
 	if utf8.RuneCountInString(c.entry.Text) < 2 || strings.HasPrefix(c.entry.Text, "/") {
 		c.hint(nil)
 		return
@@ -93,7 +99,16 @@ func (c *composer) suggest() {
 		if len(words) > 4000 {
 			words = words[len(words)-4000:]
 		}
-		c.hint(mentions(words, o.resources, c.dismissed, c.attach))
+		c.suggesting++
+		turn, dismissed, attached := c.suggesting, maps.Clone(c.dismissed), c.attach
+		c.p.d.Go(func(context.Context) {
+			found := mentions(words, o.resources, dismissed, attached)
+			c.p.d.Do(func() {
+				if turn == c.suggesting {
+					c.hint(found)
+				}
+			})
+		})
 	})
 }
 

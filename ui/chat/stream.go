@@ -42,9 +42,9 @@ func (p *presenter) piece(kind rowKind, id string, at int, words string) want {
 	if !m.streaming() {
 		return want{}
 	}
-	to, have := &m.text, len(m.words())
+	to, have := &m.text, len(m.Text)+m.text.Len()
 	if kind == rowReasoning {
-		to, have = &m.reasoning, len(m.thoughts())
+		to, have = &m.reasoning, len(m.Reasoning)+m.reasoning.Len()
 	}
 	switch {
 	case at > have:

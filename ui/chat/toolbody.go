@@ -35,6 +35,7 @@ type toolBody struct {
 	call     app.CallState
 	result   *app.CallResult
 	problem  error
+	shape    *shape // nil until it is set out
 	tab      int
 	resized  func()
 	pictures map[*byte]*picture.Box // by the first of their bytes
@@ -53,14 +54,18 @@ func (b *toolBody) load(c app.CallState) {
 	if c.State != callDone {
 		b.tab = tabCall
 	}
-	b.paint()
-	if c.Record == 0 {
-		return
-	}
 	b.load0++
 	turn := b.load0
+	large := sizeOf(c.Content, c.Structured) > atOnce
+	if b.shape = nil; !large {
+		b.shape = shapeOf(c.Content, c.Structured, nil)
+	}
+	b.paint()
+	if c.Record == 0 && !large {
+		return
+	}
 	b.p.d.Go(func(ctx context.Context) {
-		result, err := b.p.d.App.CallResult(ctx, c.Record)
+		result, shape, err := b.read(ctx, c)
 		if gone(ctx, err) {
 			return
 		}
@@ -68,14 +73,26 @@ func (b *toolBody) load(c app.CallState) {
 			if turn != b.load0 {
 				return
 			}
-			b.problem = err
-			if err == nil {
-				b.result = &result
+			b.problem, b.shape = err, shape
+			if result != nil {
+				b.result = result
 			}
 			b.paint()
 			b.resized()
 		})
 	})
+}
+
+// read reads the record of a call, where it has one, and sets out what there is to be shown. In the background.
+func (b *toolBody) read(ctx context.Context, c app.CallState) (*app.CallResult, *shape, error) {
+	if c.Record == 0 {
+		return nil, shapeOf(c.Content, c.Structured, nil), nil
+	}
+	r, err := b.p.d.App.CallResult(ctx, c.Record)
+	if err != nil {
+		return nil, shapeOf(c.Content, c.Structured, nil), err
+	}
+	return &r, shapeOf(r.Content, r.Structured, r.Frames), nil
 }
 
 func (b *toolBody) choose(tab int) {
@@ -156,23 +173,19 @@ func (b *toolBody) sentence(s string, colour fyne.ThemeColorName) fyne.CanvasObj
 }
 
 func (b *toolBody) resultContent() []fyne.CanvasObject {
-	content, structured := b.call.Content, []byte(b.call.Structured)
-	if b.result != nil {
-		content, structured = b.result.Content, b.result.Structured
-		if b.result.Erased {
-			return []fyne.CanvasObject{b.sentence(lang.X("chat.erased", "The texts of this call were erased together with their conversation."), theme.Dim)}
-		}
+	switch {
+	case b.result != nil && b.result.Erased:
+		return []fyne.CanvasObject{b.sentence(lang.X("chat.erased", "The texts of this call were erased together with their conversation."), theme.Dim)}
+	case b.shape == nil:
+		return []fyne.CanvasObject{b.sentence(lang.X("common.loading", "Loading…"), theme.Dim)}
 	}
 	var out []fyne.CanvasObject
-	for _, c := range content {
-		if c.Type == "text" && len(structured) > 0 && code.Pretty(c.Text) == code.Pretty(string(structured)) {
-			continue // servers repeat structured content as text for hosts that know nothing else
-		}
-		out = append(out, b.part(c)...)
+	for _, p := range b.shape.parts {
+		out = append(out, b.part(p)...)
 	}
-	if len(structured) > 0 && string(structured) != "null" {
+	if b.shape.structured != "" {
 		out = append(out, caption(lang.X("chat.structured", "Structured content"), theme.Dim, text.Cut))
-		out = append(out, b.listing("json", code.Pretty(string(structured)))...)
+		out = append(out, b.listing("json", b.shape.structured)...)
 	}
 	if len(out) == 0 && b.call.Text != "" {
 		out = b.listing("", b.call.Text)
@@ -190,15 +203,11 @@ func (b *toolBody) resultContent() []fyne.CanvasObject {
 }
 
 // part shows one block of a result.
-func (b *toolBody) part(c event.Content) []fyne.CanvasObject {
-	if c.Text != "" {
-		lang0 := ""
-		if s := strings.TrimSpace(c.Text); strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[") {
-			lang0 = "json"
-			return b.listing(lang0, code.Pretty(c.Text))
-		}
-		return b.listing(lang0, c.Text)
+func (b *toolBody) part(p shapedPart) []fyne.CanvasObject {
+	if p.text != "" {
+		return b.listing(p.lang, p.text)
 	}
+	c := p.other
 	if c.Type == "image" && len(c.Data) > 0 {
 		return []fyne.CanvasObject{b.picture(c)}
 	}
@@ -223,21 +232,21 @@ func (b *toolBody) picture(c event.Content) fyne.CanvasObject {
 }
 
 func (b *toolBody) wireContent() []fyne.CanvasObject {
-	if b.result == nil || len(b.result.Frames) == 0 {
+	if b.result == nil || b.shape == nil || len(b.shape.frames) == 0 {
 		if b.problem != nil {
 			return []fyne.CanvasObject{b.sentence(language.Message(b.problem), theme.Refusal)}
 		}
 		return []fyne.CanvasObject{b.sentence(lang.X("chat.no_frames", "No messages of this call are kept."), theme.Dim)}
 	}
 	var out []fyne.CanvasObject
-	for _, f := range b.result.Frames {
+	for i, f := range b.result.Frames {
 		arrow := "→ "
 		if f.Direction == "in" {
 			arrow = "← "
 		}
 		head := arrow + f.Time.Local().Format("15:04:05.000") + " · " + size(max(f.Length, int64(len(f.Bytes))))
 		out = append(out, caption(head, theme.Dim, text.Cut))
-		out = append(out, b.listing("json", revealJSON(string(f.Bytes)))...)
+		out = append(out, b.listing("json", b.shape.frames[i])...)
 	}
 	return out
 }
