@@ -119,7 +119,10 @@ func (p *Place) addRoots(roots []string) {
 	})
 }
 
+// attachPath attaches a file to what is being written in the conversation that is shown now, also where another one is
+// shown by the time it is read.
 func (p *Place) attachPath(path string) {
+	id, turn := p.state.conversation, p.loading
 	p.d.Go(func(ctx context.Context) {
 		a, err := p.d.App.AttachFile(ctx, path)
 		if gone(ctx, err) {
@@ -128,6 +131,12 @@ func (p *Place) attachPath(path string) {
 		p.d.Do(func() {
 			if err != nil {
 				p.fail(err)
+				return
+			}
+			if turn != p.loading && id != p.state.conversation {
+				d := p.drafts[id]
+				d.attach = append(slices.Clone(d.attach), a)
+				p.drafts[id] = d
 				return
 			}
 			p.composer.add(a)

@@ -51,22 +51,23 @@ type Place struct {
 	drafts  map[string]draft     // what was typed, by conversation
 	card    func(item consent.Item, resized func()) itemCard
 
-	frame    *frame
-	head     *head
-	list     *list.List
-	composer *composer
-	empty    *empty
-	fresh    *chip
-	offers   *offers
-	finder   *finder
-	book     book
-	watches  map[watched]*watch
-	cards    map[*itemRow]bool
-	switches *switches       // while they are open
-	titled   map[string]bool // conversations that were named by the model, or asked about
-	entered  string          // the card that the keyboard was led into last
-	pins     *flowBox        // pinned prompts, above the composer
-	ticking  bool
+	frame       *frame
+	head        *head
+	list        *list.List
+	composer    *composer
+	empty       *empty
+	fresh       *chip
+	offers      *offers
+	finder      *finder
+	book        book
+	bookChanges []bookChange // the first is being stored
+	watches     map[watched]*watch
+	cards       map[*itemRow]bool
+	switches    *switches       // while they are open
+	titled      map[string]bool // conversations that were named by the model, or asked about
+	entered     string          // the card that the keyboard was led into last
+	pins        *flowBox        // pinned prompts, above the composer
+	ticking     bool
 
 	want   wants
 	saves  map[string]*saving // of settings, by conversation

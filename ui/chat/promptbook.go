@@ -78,8 +78,6 @@ func readBook(raw string) (book, error) {
 	return b, err
 }
 
-func (b book) copy() book { return book{slices.Clone(b.Own), slices.Clone(b.Pinned)} }
-
 // shown are the pinned prompts in order.
 func (b book) shown() []pinned { return b.Pinned }
 
@@ -156,20 +154,26 @@ func (p *Place) readPrompts() {
 	})
 }
 
-// changeBook changes a copy of the book and stores it. What cannot be stored is not shown as if it were; done is told.
+// bookChange is a change of the book that was asked for.
+type bookChange struct {
+	change func(b *book) error
+	done   func(error)
+}
+
+// changeBook changes the book and stores it, one change after the other, each on what is stored by then: none undoes
+// another, and a book that cannot be read is not replaced by an empty one. What cannot be stored is not shown as if it
+// were; done is told. Change runs in the background.
 func (p *Place) changeBook(change func(b *book) error, done func(error)) {
-	b := p.book.copy()
-	err := change(&b)
-	var raw []byte
-	if err == nil {
-		raw, err = json.Marshal(b)
+	p.bookChanges = append(p.bookChanges, bookChange{change, done})
+	if len(p.bookChanges) == 1 {
+		p.nextChange()
 	}
-	if err != nil {
-		done(err)
-		return
-	}
+}
+
+func (p *Place) nextChange() {
+	c := p.bookChanges[0]
 	p.d.Go(func(ctx context.Context) {
-		err := p.d.App.SetPreference(ctx, preferPrompts, string(raw))
+		b, err := p.storeChange(ctx, c.change)
 		if gone(ctx, err) {
 			return
 		}
@@ -178,9 +182,31 @@ func (p *Place) changeBook(change func(b *book) error, done func(error)) {
 				p.book = b
 				p.showPins()
 			}
-			done(err)
+			c.done(err)
+			if p.bookChanges = p.bookChanges[1:]; len(p.bookChanges) > 0 {
+				p.nextChange()
+			}
 		})
 	})
+}
+
+func (p *Place) storeChange(ctx context.Context, change func(b *book) error) (book, error) {
+	stored, err := p.d.App.Preference(ctx, preferPrompts)
+	if err != nil {
+		return book{}, err
+	}
+	b, err := readBook(stored)
+	if err != nil {
+		return b, err
+	}
+	if err := change(&b); err != nil {
+		return b, err
+	}
+	raw, err := json.Marshal(b)
+	if err != nil {
+		return b, err
+	}
+	return b, p.d.App.SetPreference(ctx, preferPrompts, string(raw))
 }
 
 // showPins shows what is pinned above the composer.

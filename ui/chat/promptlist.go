@@ -129,7 +129,8 @@ func (l *promptList) edit(before string, o ownPrompt) {
 	wrong.Hide()
 	var done func()
 	save := func() {
-		l.p.changeBook(func(b *book) error { return b.put(before, ownPrompt{name.Text, words.Text}) }, func(err error) {
+		next := ownPrompt{name.Text, words.Text}
+		l.p.changeBook(func(b *book) error { return b.put(before, next) }, func(err error) {
 			if err == nil {
 				done()
 				l.fill()

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -201,5 +203,54 @@ func TestSuggestionsByKeyboard(t *testing.T) {
 	b.window.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 	if field.Text != hints[1].words || entry() != field {
 		t.Errorf("the field holds %q, not %q", field.Text, hints[1].words)
+	}
+}
+
+// Changes of the prompts that come one right after the other all stay, and what cannot be read is not written over.
+func TestNoChangeOfThePromptsIsLost(t *testing.T) {
+	b := newBench(t, "light", "en")
+	b.ready()
+	left := 4
+	for _, name := range []string{"one", "two", "three", "four"} {
+		b.changeBook(func(k *book) error { return k.put("", ownPrompt{name, "a text"}) }, func(err error) {
+			if left--; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	b.until("all are stored", func() bool { return left == 0 })
+	raw, err := b.app.Preference(t.Context(), preferPrompts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stored, err := readBook(raw); err != nil || len(stored.Own) != 4 || len(b.book.Own) != 4 {
+		t.Errorf("stored are %+v, %v; shown %+v", stored, err, b.book)
+	}
+	if err := b.app.SetPreference(t.Context(), preferPrompts, "{of a newer version"); err != nil {
+		t.Fatal(err)
+	}
+	told := false
+	b.changeBook(func(k *book) error { return k.put("", ownPrompt{"five", "a text"}) }, func(err error) { told = err != nil })
+	b.until("that is an error", func() bool { return told })
+	if raw, err = b.app.Preference(t.Context(), preferPrompts); err != nil || raw != "{of a newer version" {
+		t.Errorf("what could not be read is %q now, %v", raw, err)
+	}
+}
+
+// A file is attached where it was chosen, also when another conversation is shown by the time it is read.
+func TestAFileGoesWhereItWasChosen(t *testing.T) {
+	b := newBench(t, "light", "en")
+	b.ready()
+	b.turn("hello")
+	file := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(file, []byte("some notes"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first := b.state.conversation
+	b.attachPath(file)
+	b.Goto("") // before the queue has run
+	b.until("it is kept", func() bool { return len(b.drafts[first].attach) == 1 })
+	if len(b.composer.attach) != 0 {
+		t.Error("it is attached in the new conversation")
 	}
 }
