@@ -131,24 +131,20 @@ func (a *App) keepSecret(ctx context.Context, suggested, value string) (string, 
 	}
 }
 
-// RemoveServer takes a server out of the list and ends it. What was reviewed of it is
-// forgotten; its records stay.
+// RemoveServer takes a server out of the list and ends it. What was reviewed of it and what
+// the person allowed it are forgotten; its records stay. Of several things that cannot be
+// forgotten the error names each.
 func (a *App) RemoveServer(ctx context.Context, name string) error {
 	err := a.editServers(ctx, "server removed", name, func(data []byte) ([]byte, error) { return config.RemoveServer(data, name) })
-	if err != nil {
+	if _, still := config.Find(a.servers.now().servers, name); err != nil && still {
 		return err
 	}
-	if err := a.gate.Forget(ctx, name); err != nil {
-		return err
-	}
-	if err := a.forgetSampling(ctx, name); err != nil {
-		return err
-	}
-	return a.changeTools(ctx, name, func(t *toolChoices) {
-		delete(t.Off, name)
-		delete(t.ReadOnly, name)
-		delete(t.Twice, name)
-	})
+	return errors.Join(err, a.gate.Forget(ctx, name), a.forgetPermissions(ctx, name), a.forgetSampling(ctx, name),
+		a.changeTools(ctx, name, "", map[string]any{"change": "tools of a removed server"}, func(t *toolChoices) {
+			delete(t.Off, name)
+			delete(t.ReadOnly, name)
+			delete(t.Twice, name)
+		}))
 }
 
 // EnableServer switches a server on or off. One that is switched on and was reviewed is
@@ -159,12 +155,20 @@ func (a *App) EnableServer(ctx context.Context, name string, on bool) error {
 	if !ok {
 		return a.servers.unknown(name)
 	}
-	c.Disabled = !on
 	what := "server switched off"
 	if on {
 		what = "server switched on"
 	}
-	err := a.editServers(ctx, what, name, func(data []byte) ([]byte, error) { return config.PutServer(data, name, c) })
+	err := a.editServers(ctx, what, name, func(data []byte) ([]byte, error) {
+		// As it stands in the file: somebody may have changed it there since it was read.
+		if there, _, err := config.ParseServers(serversName, data); err == nil {
+			if now, ok := config.Find(there, name); ok {
+				c = now
+			}
+		}
+		c.Disabled = !on
+		return config.PutServer(data, name, c)
+	})
 	if err == nil && on {
 		a.servers.startReviewed(ctx, name)
 	}
