@@ -120,6 +120,8 @@ func (a *App) keepSecret(ctx context.Context, suggested, value string) (string, 
 			return name, nil
 		case err == nil && n < 100:
 			continue
+		case err == nil: // never over another one
+			return "", fmt.Errorf("there are %d secrets named after %s already", n, suggested)
 		case err != nil && !errors.Is(err, secrets.ErrNotFound):
 			return "", err
 		}
