@@ -205,19 +205,15 @@ func (a *App) editServers(ctx context.Context, what, name string, edit func([]by
 
 // ReloadServers reads the servers file again, after somebody changed it outside.
 func (a *App) ReloadServers(ctx context.Context) error {
-	list, err := readServers(a.o, a.dir)
-	if err != nil {
-		return err
-	}
-	ran, err := a.servers.replace(ctx, list)
+	ran, unread, unended := a.servers.reload(ctx, func() (serverList, error) { return readServers(a.o, a.dir) })
 	for _, name := range ran {
 		a.servers.startReviewed(ctx, name)
 	}
 	a.bus.Publish(event.ServersChanged{})
-	if err != nil {
-		return fmt.Errorf("not every server that was changed could be ended in time: %w", err)
+	if unended != nil {
+		unended = fmt.Errorf("not every server that was changed could be ended in time: %w", unended)
 	}
-	return list.err
+	return errors.Join(unread, unended)
 }
 
 // CheckServer says what is wrong with an entry that is to be added, in sentences; an entry

@@ -187,6 +187,34 @@ func TestASwitchKeepsWhatWasChangedInTheFile(t *testing.T) {
 	}
 }
 
+// Two changes at once: the list that was read first does not come to stand over the other.
+func TestTheListThatWasReadLastStays(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	list := func(name string) serverList {
+		return serverList{source: sourceFolder, servers: []config.Server{{Name: name, Transport: "stdio", Command: "true", Disabled: true}}}
+	}
+	reading, other, first := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(first)
+		_, _, _ = r.app.servers.reload(t.Context(), func() (serverList, error) {
+			close(reading)
+			select {
+			case <-other:
+			case <-time.After(100 * time.Millisecond):
+			}
+			return list("old"), nil
+		})
+	}()
+	<-reading
+	_, _, _ = r.app.servers.reload(t.Context(), func() (serverList, error) { return list("new"), nil })
+	close(other)
+	<-first
+	if now := r.app.servers.now().servers; len(now) != 1 || now[0].Name != "new" {
+		t.Errorf("the list is %+v", now)
+	}
+}
+
 // Only times changed: nothing must be reviewed again, and it runs on with the new ones.
 func TestAChangeThatStartsNothingElse(t *testing.T) {
 	t.Parallel()
