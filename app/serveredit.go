@@ -44,8 +44,11 @@ func (a *App) AddServer(ctx context.Context, e ServerEntry) error {
 // that Steward does not know stay in the file. Running connections with other settings
 // are ended, and what waits for a decision on them is withdrawn. What would be started
 // differently must be reviewed again.
+//
+// Under another name it is another server: what was reviewed of it, allowed and set for it
+// is forgotten, as when it is removed.
 func (a *App) EditServer(ctx context.Context, name string, e ServerEntry) error {
-	return a.writeServer(ctx, name, e)
+	return a.forgetWhenGone(ctx, name, e.Name != name, func() error { return a.writeServer(ctx, name, e) })
 }
 
 func (a *App) writeServer(ctx context.Context, name string, e ServerEntry) error {
@@ -137,11 +140,29 @@ func (a *App) keepSecret(ctx context.Context, suggested, value string) (string, 
 // the person allowed it are forgotten; its records stay. Of several things that cannot be
 // forgotten the error names each.
 func (a *App) RemoveServer(ctx context.Context, name string) error {
-	err := a.editServers(ctx, "server removed", name, func(data []byte) ([]byte, error) { return config.RemoveServer(data, name) })
-	if _, still := config.Find(a.servers.now().servers, name); err != nil && still {
+	return a.forgetWhenGone(ctx, name, true, func() error {
+		return a.editServers(ctx, "server removed", name, func(data []byte) ([]byte, error) { return config.RemoveServer(data, name) })
+	})
+}
+
+// forgetWhenGone changes the list, and forgets a server that goes with that: also where something else of the change failed.
+func (a *App) forgetWhenGone(ctx context.Context, name string, goes bool, change func() error) error {
+	if !goes {
+		return change()
+	}
+	_, was := config.Find(a.servers.now().servers, name)
+	err := change()
+	list := a.servers.now()
+	_, still := config.Find(list.servers, name)
+	if err != nil && (!was || still || list.err != nil) {
 		return err
 	}
-	return errors.Join(err, a.gate.Forget(ctx, name), a.forgetPermissions(ctx, name), a.forgetSampling(ctx, name),
+	return errors.Join(err, a.forgetServer(ctx, name))
+}
+
+// forgetServer forgets all that a person said of a server that is gone.
+func (a *App) forgetServer(ctx context.Context, name string) error {
+	return errors.Join(a.gate.Forget(ctx, name), a.forgetPermissions(ctx, name), a.forgetSampling(ctx, name),
 		a.changeTools(ctx, name, "", map[string]any{"change": "tools of a removed server"}, func(t *toolChoices) {
 			delete(t.Off, name)
 			delete(t.ReadOnly, name)

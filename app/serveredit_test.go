@@ -135,6 +135,33 @@ func TestPermissionsGoWithTheirServer(t *testing.T) {
 	}
 }
 
+// A server that is given another name leaves nothing behind that another one of its old name could use.
+func TestNothingStaysUnderAnOldName(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r := newRig(t, nil)
+	e := entryOf(t, "old", "scripted", "--only", "echo")
+	check(t, r.app.AddServer(ctx, e))
+	r.trust("old")
+	check(t, r.app.SetPermission(ctx, "old", "echo", PermissionAllow), r.app.SetSamplingLimits(ctx, "old", SamplingLimits{PerHour: 3}))
+	renamed := e
+	renamed.Name = "new"
+	e.Name = "new"
+	e.ToolTimeout = 5 * time.Second
+	check(t, r.app.EditServer(ctx, "old", renamed), r.app.EditServer(ctx, "new", e)) // the second one keeps its name, and everything
+	r.trust("new")
+	check(t, r.app.SetPermission(ctx, "new", "echo", PermissionAllow), r.app.EditServer(ctx, "new", renamed))
+	e.Name = "old"
+	check(t, r.app.AddServer(ctx, e))
+	if s := r.server("old"); s.State != ServerUnreviewed || r.app.SamplingLimits("old") != (SamplingLimits{}) {
+		t.Errorf("another server of the old name is %s, with %+v", s.State, r.app.SamplingLimits("old"))
+	}
+	rules := must(t, func() ([]Rule, error) { return r.app.Rules(ctx) })
+	if len(rules) != 1 || rules[0].Server != "new" || !r.server("new").Reviewed {
+		t.Errorf("the rules are %+v", rules)
+	}
+}
+
 // What takes a safeguard away stands in the record when it holds, and not only a moment later.
 func TestWhatIsAllowedFromNowOnIsRecordedFirst(t *testing.T) {
 	t.Parallel()
