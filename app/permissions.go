@@ -221,7 +221,8 @@ func (a *App) TryRule(ctx context.Context, r Rule, since time.Time) (records []i
 	if err := consent.CheckRule(storage.Rule(r)); err != nil {
 		return nil, 0, &Message{Key: "rule", Args: args("detail", err.Error()), Err: err}
 	}
-	f := journal.Filter{Kind: string(journal.KindCall), Since: since, Limit: 1000, Server: exact(r.Server), Tool: exact(r.Tool)}
+	f := journal.Filter{Kind: string(journal.KindCall), Since: since, Limit: 200, // arguments come along, up to a megabyte each
+		Server: exact(r.Server), Tool: exact(r.Tool)}
 	for {
 		page, err := a.journal.List(ctx, f)
 		if err != nil {

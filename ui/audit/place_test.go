@@ -247,6 +247,27 @@ func TestAnExportIsThereWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
+// What a row does not show is not held for thousands of them.
+func TestRowsHoldNoArguments(t *testing.T) {
+	b := newBench(t, "light", "en", furnish(t, 0))
+	b.loaded()
+	record(t, b.App.Journal(), journal.Proposal{Server: "s", Tool: "write", Arguments: `{"text":"` + strings.Repeat("x", 100_000) + `"}`}, journal.Decision{}, journal.Outcome{})
+	if err := b.App.SetPermission(t.Context(), "s", "t", app.PermissionDeny); err != nil { // which tells that something happened
+		t.Fatal(err)
+	}
+	b.Until("the new rows", func() bool { return len(b.p.pages.head) >= 2 })
+	rows := 0
+	b.p.pages.each(func(r *journal.Record) bool {
+		if rows++; r.Arguments != "" {
+			t.Errorf("record %d is held with its arguments", r.Record)
+		}
+		return true
+	})
+	if rows < 8 {
+		t.Errorf("%d rows are held", rows)
+	}
+}
+
 // Rows that could not be read once are read again with the next that happens, or when the place is shown anew.
 func TestATableThatCouldNotBeReadRecovers(t *testing.T) {
 	b := newBench(t, "light", "en", furnish(t, 0))
