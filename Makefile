@@ -33,7 +33,7 @@ test: need-test servers
 
 # The window's tests as the toolkit builds them where it is told nothing: with its own checks and locks of threads.
 threads: need-test servers
-	$(GO) test -timeout 20m ./ui/...
+	$(GO) test -timeout 20m $$($(GO) list ./ui/... | grep -v /ui/headless)
 
 # Figures are printed beside a baseline measured in the same run; nothing fails by the clock.
 bench: need-run

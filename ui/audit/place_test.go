@@ -151,7 +151,7 @@ func TestDetailsTellWhatHappened(t *testing.T) {
 	if strings.Count(body(), "wrong folder") != 1 {
 		t.Errorf("the reason is given again:\n%s", body())
 	}
-	for _, want := range []string{"a@example.com", "proposed by gpt-5-mini", "shown to you (hash 9f1c…)", "denied by you", "“wrong folder”"} {
+	for _, want := range []string{"a@example.com", "proposed by gpt-5-mini", "shown to you (hash 9f1c0000…)", "denied by you", "“wrong folder”"} {
 		if !strings.Contains(body(), want) {
 			t.Errorf("the call's tab does not say %q:\n%s", want, body())
 		}

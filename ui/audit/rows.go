@@ -21,11 +21,11 @@ const (
 func (a *Place) newTable() *list.Table {
 	columns := []list.Column{
 		{Title: lang.X("audit.number", "#"), Width: numberWidth},
-		{Title: lang.X("audit.time", "Time"), Width: 98},
-		{Title: lang.X("audit.server", "Server"), Width: 102, Flex: 2},
-		{Title: lang.X("audit.tool", "Tool"), Width: 112, Flex: 4},
-		{Title: lang.X("audit.outcome", "Outcome"), Width: 92, Flex: 1},
-		{Title: lang.X("audit.decided_by", "Decided by"), Width: 84, Flex: 2},
+		{Title: lang.X("audit.time", "Time"), Width: 92},
+		{Title: lang.X("audit.server", "Server"), Width: 76, Flex: 2},
+		{Title: lang.X("audit.tool", "Tool"), Width: 150, Flex: 4},
+		{Title: lang.X("audit.outcome", "Outcome"), Width: 84, Flex: 1},
+		{Title: lang.X("audit.decided_by", "Decided by"), Width: 86, Flex: 2},
 		{Title: lang.X("audit.took", "Took"), Width: 74},
 	}
 	t := list.NewTable(columns, list.TableSource{Len: func() int { return a.p.pages.Len() }, Row: a.row})

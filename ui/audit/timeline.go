@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -68,7 +69,7 @@ func steps(d journal.Detail, names namer) []step {
 }
 
 // shortHash is how many characters of a hash stand in a line: enough to tell two apart that stand together.
-const shortHash = 4
+const shortHash = 8
 
 // mostProgress is how many reports of progress stand in the timeline; all of them stand under “Wire”.
 const mostProgress = 20
@@ -125,7 +126,8 @@ func (s *step) fill(d journal.Detail, kind string, data eventData, names namer) 
 	case "proposed":
 		s.words = proposedBy(d, data)
 	case "shown":
-		s.words = lang.X("audit.step_shown", "shown to you (hash {{.hash}}…)", map[string]any{"hash": clean.Line(data.Shown[:min(len(data.Shown), shortHash)], shortHash)})
+		hash := strings.TrimPrefix(data.Shown, "sha256:")
+		s.words = lang.X("audit.step_shown", "shown to you (hash {{.hash}}…)", map[string]any{"hash": clean.Line(hash[:min(len(hash), shortHash)], shortHash)})
 	case "decided":
 		s.words, s.color = decisionWords(data.Decision, names.by(data.By), data.Scope)
 	case "intent":

@@ -50,7 +50,7 @@ func (p *Place) enterCard() {
 	p.list.Touch(at, func(o fyne.CanvasObject) {
 		if v, ok := o.(*itemRow); ok {
 			p.entered = v.id
-			p.lead(v.card.Enter)
+			p.lead(v.card, v.card.Enter)
 		}
 	})
 }

@@ -175,7 +175,7 @@ func (a *asking) ask() {
 	}
 	a.body.put(append(a.heading(), a.form, a.hints, a.buttons(a.next))...)
 	a.resize()
-	a.p.lead(func() { a.form.FocusField(a.fields[0].Name) })
+	a.p.lead(a.form, func() { a.form.FocusField(a.fields[0].Name) })
 }
 
 func (a *asking) resize() {

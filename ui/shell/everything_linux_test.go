@@ -69,7 +69,7 @@ func TestFlowEveryToolOfServerEverything(t *testing.T) {
 			steps = append(steps, scriptedmodel.Say("Forty-two."))
 		}
 	}
-	m := scriptedmodel.Start(t, append(steps, scriptedmodel.Say("That was all."))...)
+	m := scriptedmodel.Start(t, append(steps, scriptedmodel.Say("That was all."), scriptedmodel.Say("Trying everything out"))...)
 	list := serversFile(t, map[string]any{"everything": map[string]any{"command": node, "args": []string{script, "stdio"}, "sampling": true}})
 	w := flow(t, nil, "--servers", list, "--base-url", m.URL(), "--model", "fake", "--root", root)
 	w.ask("Try everything")
@@ -77,6 +77,7 @@ func TestFlowEveryToolOfServerEverything(t *testing.T) {
 	for !done() {
 		w.until("something waits, or all is done", func() bool { return w.next() || done() })
 	}
+	w.titled("Trying everything out")
 	checkReal(w, m)
 	w.leave()
 }

@@ -144,6 +144,16 @@ func (w *seen) message(role string) string {
 	return text
 }
 
+// titled waits until the model has named the newest conversation, which it is asked for after the first answer.
+func (w *seen) titled(title string) {
+	w.t.Helper()
+	w.until("the conversation is named "+title, func() bool {
+		got := ""
+		w.query(func(rows *sql.Rows) error { return rows.Scan(&got) }, "SELECT title FROM conversation ORDER BY n")
+		return got == title
+	})
+}
+
 // ask begins a chat with a question.
 func (w *seen) ask(question string) {
 	w.t.Helper()

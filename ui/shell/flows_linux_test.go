@@ -170,7 +170,7 @@ func (w *seen) preview() {
 // A resource is attached with @ and reaches the model.
 func TestFlowResource(t *testing.T) {
 	t.Parallel()
-	m := scriptedmodel.Start(t, scriptedmodel.Say("It is full."))
+	m := scriptedmodel.Start(t, scriptedmodel.Say("It is full."), scriptedmodel.Say("A full calendar"))
 	d := newScreen(t)
 	list := serversFile(t, map[string]any{"demo": map[string]any{"command": d.program, "args": []string{"demo-server"}}})
 	w := d.usable(filepath.Join(t.TempDir(), "data"), nil, "--servers", list, "--base-url", m.URL(), "--model", "fake")
@@ -180,6 +180,7 @@ func TestFlowResource(t *testing.T) {
 	w.preview()
 	w.key("Return")
 	w.until("the answer arrives", func() bool { return w.message("assistant") == "It is full." })
+	w.titled("A full calendar")
 	if r := w.last("resource", ""); r.Outcome != "ok" || r.Server != "demo" {
 		t.Errorf("the record of reading is %+v", r)
 	}
@@ -192,7 +193,7 @@ func TestFlowResource(t *testing.T) {
 // A call is denied with a reason, which the model hears.
 func TestFlowDenyWithAReason(t *testing.T) {
 	t.Parallel()
-	m := scriptedmodel.Start(t, scriptedmodel.CallTool("get_weekly_report", `{"date":"2025-03-17"}`), scriptedmodel.Say("I see."))
+	m := scriptedmodel.Start(t, scriptedmodel.CallTool("get_weekly_report", `{"date":"2025-03-17"}`), scriptedmodel.Say("I see."), scriptedmodel.Say("A report refused"))
 	d := newScreen(t)
 	list := serversFile(t, map[string]any{"demo": map[string]any{"command": d.program, "args": []string{"demo-server"}}})
 	w := d.usable(filepath.Join(t.TempDir(), "data"), nil, "--servers", list, "--base-url", m.URL(), "--model", "fake")
@@ -201,7 +202,8 @@ func TestFlowDenyWithAReason(t *testing.T) {
 	denied := func() bool { return w.last("call", "").Decision == "denied" }
 	w.answer("the call is denied", denied, append(append([]string{"Tab", "space"}, letters("not before Friday")...), "Return")...)
 	w.until("the answer arrives", func() bool { return w.message("assistant") == "I see." })
-	if requests := m.Requests(); len(requests) < 2 || !strings.Contains(string(requests[1].Body), "not before Friday") { // a third asks for a title
+	w.titled("A report refused")
+	if requests := m.Requests(); len(requests) != 3 || !strings.Contains(string(requests[1].Body), "not before Friday") { // the third asks for a title
 		t.Errorf("the model does not hear the reason: %d requests, the last %s", len(requests), requests[len(requests)-1].Body)
 	}
 	if r := w.last("call", ""); r.Outcome != "denied" || r.Effect != "none" || !strings.Contains(w.show(r.Record), "not before Friday") {

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -47,6 +48,7 @@ type palette struct {
 	shown                   []found
 	unsearch                func()
 	closed                  bool
+	moved                   bool // the person chose a row since the last letter
 }
 
 func (s *Shell) showPalette() {
@@ -86,25 +88,42 @@ func (p *palette) fill() {
 	p.match()
 }
 
-// match shows what fits the search, commands first.
+// match shows what fits the search: commands, then chats, then what servers offer, and among these first what begins
+// with it. What the person has moved to stays chosen while more is found.
 func (p *palette) match() {
-	p.shown = nil
+	var moved *found
+	if at := p.list.Selected(); p.moved && at >= 0 && at < len(p.shown) {
+		moved = &p.shown[at]
+	}
+	shown := []found{}
 	for n, group := range [][]found{p.commands, p.chats, p.offers} {
+		var begin, rest []found
 		for _, f := range group {
-			if n == 1 && p.asked == p.search || fits(f.title+" "+f.note, p.search) {
-				p.shown = append(p.shown, f)
+			switch {
+			case begins(f.title, p.search):
+				begin = append(begin, f)
+			case n == 1 && p.asked == p.search || fits(f.title+" "+f.note, p.search):
+				rest = append(rest, f)
 			}
 		}
+		shown = append(append(shown, begin...), rest...)
 	}
+	at := min(0, len(shown)-1)
+	if moved != nil {
+		at = max(at, slices.IndexFunc(shown, func(f found) bool { return f.icon == moved.icon && f.title == moved.title && f.note == moved.note }))
+	}
+	p.shown = shown
 	p.list.Reset()
-	at := -1
-	if len(p.shown) > 0 {
-		at = 0
-	}
 	p.list.Select(at)
-	if at == 0 {
-		p.list.Reveal(0)
+	if at >= 0 {
+		p.list.Reveal(at)
 	}
+}
+
+// begins says whether a title begins with the search, whatever the case.
+func begins(title, search string) bool {
+	search = strings.TrimSpace(search)
+	return len(search) <= len(title) && strings.EqualFold(title[:len(search)], search)
 }
 
 // fits says whether every word of a search is in a text, in any order, whatever the case.
@@ -119,7 +138,7 @@ func fits(s, search string) bool {
 }
 
 func (p *palette) typed(search string) {
-	p.search = search
+	p.search, p.moved = search, false
 	p.match()
 	p.unsearch()
 	p.unsearch = p.s.after(typingPause, p.findChats)
@@ -228,6 +247,7 @@ func (p *palette) key(e *fyne.KeyEvent) bool {
 	}
 	if n := len(p.shown); n > 0 {
 		at = min(max(at, 0), n-1)
+		p.moved = true
 		p.list.Select(at)
 		p.list.Reveal(at)
 	}

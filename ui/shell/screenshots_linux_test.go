@@ -123,6 +123,7 @@ func (a *album) show(data string, servers string) {
 
 func (a *album) open(data string) {
 	a.seen = a.d.open(data, []string{"FYNE_SCALE=" + strconv.Itoa(a.scale), "LIBGL_ALWAYS_SOFTWARE=1", "TZ=UTC", "PATH=" + a.path()})
+	a.until("the folder is open and everything shows", func() bool { return colours(a.shot()) > 300 })
 	a.away()
 }
 
@@ -168,7 +169,6 @@ const someServers = `{
 // first is what a person sees at first: nothing is set up.
 func (a *album) first() {
 	a.show(filepath.Join(a.folder, "new"), "")
-	a.until("the first chat shows", func() bool { return colours(a.shot()) > 60 })
 	a.take("start")
 	a.done()
 }
@@ -264,6 +264,7 @@ func (a *album) places() {
 
 func (a *album) settings() {
 	a.key("ctrl+comma")
+	time.Sleep(8 * time.Second) // "Loading…" looks at rest, too; a keyring that does not answer takes its time
 	for i, section := range []string{"models", "permissions", "limits", "privacy", "appearance", "secrets", "shortcuts", "data", "about"} {
 		if i > 0 {
 			a.tap(322, 95+34*i)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // These tests drive the real program in a real window by its keys.
@@ -28,44 +27,6 @@ func TestWindowOpensAndQuits(t *testing.T) {
 		t.Errorf("stderr is not empty:\n%s", s)
 	}
 	d.journal(data)
-	if out, errOut, code := d.headless(nil, "journal", "verify", "--data", data); code != 0 {
-		t.Errorf("the journal does not verify: %s%s", out, errOut)
-	}
-}
-
-func TestWeeklyReportByKeysAlone(t *testing.T) {
-	t.Parallel()
-	d := newScreen(t)
-	data := filepath.Join(t.TempDir(), "data")
-	w := d.open(data, nil)
-	w.key("ctrl+n", "ctrl+l")
-	w.write("Check the weekly report for 2025-03-17")
-	w.key("Return")
-	call := func() record {
-		for _, r := range d.journal(data) {
-			if r.Kind == "call" {
-				return r
-			}
-		}
-		return record{}
-	}
-	w.until("the call waits", func() bool { return call().Tool == "get_weekly_report" })
-	w.key("Return", "space", "Return") // nothing the person types where the question was may allow anything
-	w.key("ctrl+j")
-	time.Sleep(time.Second) // a card can be allowed only once it could be read
-	if r := call(); r.Decision != "" {
-		t.Fatalf("the call was decided before anybody did: %+v", r)
-	}
-	w.key("ctrl+Return")
-	w.until("the call is allowed and done", func() bool { return call().Outcome == "ok" })
-	if r := call(); r.Decision != "allowed" || r.Server != "demo" {
-		t.Errorf("the record is %+v", r)
-	}
-	w.key("ctrl+q")
-	w.mustEnd(0)
-	if s := w.said(); s != "" {
-		t.Errorf("stderr is not empty:\n%s", s)
-	}
 	if out, errOut, code := d.headless(nil, "journal", "verify", "--data", data); code != 0 {
 		t.Errorf("the journal does not verify: %s%s", out, errOut)
 	}
