@@ -6,42 +6,29 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"steward/app/clean"
+	"steward/storage"
 )
 
 // ExportConversations writes every conversation, also those in the archive, as a Markdown file of its own into a new
 // folder below dir, which only its owner may read. It returns the folder, and how many there were. After an error the
 // folder holds what was written until then. Temporary ones leave nothing behind and are left out.
 func (a *App) ExportConversations(ctx context.Context, dir string) (folder string, n int, err error) {
-	var all []Conversation
-	for _, archived := range []bool{false, true} {
-		q := Query{Archived: archived, Limit: 500}
-		for {
-			page, err := a.Conversations(ctx, q)
-			if err != nil {
-				return "", 0, err
-			}
-			all = append(all, page...)
-			// Pinned ones stand on the first page whatever their time; the others are in order.
-			rest := slices.DeleteFunc(slices.Clone(page), func(c Conversation) bool { return c.Pinned })
-			if len(rest) == 0 {
-				break
-			}
-			q.Before = rest[len(rest)-1].Updated
-		}
+	all, err := a.db.Kept(ctx) // at once: what changes meanwhile moves in the list, and would be passed over by pages of it
+	if err != nil {
+		return "", 0, err
 	}
 	folder, err = newFolder(dir, "steward-chats-"+a.clock().Format("2006-01-02"))
 	if err != nil {
 		return "", 0, fmt.Errorf("no folder for the chats can be made in %s: %w", reveal(dir), err)
 	}
 	for _, c := range all {
-		if c.Temporary {
-			continue
-		}
 		text, err := a.ExportConversation(ctx, c.ID)
+		if errors.Is(err, storage.ErrNotFound) {
+			continue // deleted meanwhile
+		}
 		if err == nil {
 			err = os.WriteFile(filepath.Join(folder, c.Created.Format("2006-01-02-150405")+"-"+c.ID+".md"), []byte(text), 0o600)
 		}

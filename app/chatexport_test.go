@@ -1,10 +1,14 @@
 package app
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"steward/storage"
 )
 
 func TestEveryConversationIsExported(t *testing.T) {
@@ -47,5 +51,26 @@ func TestEveryConversationIsExported(t *testing.T) {
 	}
 	if _, _, err := r.app.ExportConversations(t.Context(), filepath.Join(dir, "gone")); err == nil {
 		t.Error("a folder that is not there takes an export")
+	}
+}
+
+// However many there are, and also where all were changed at the same moment.
+func TestNoConversationIsPassedOver(t *testing.T) {
+	r := newRig(t, nil)
+	const many = 620
+	at := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	check(t, r.app.db.Write(t.Context(), func(tx *storage.Tx) error {
+		for i := range many {
+			c := storage.Conversation{ID: fmt.Sprintf("c_%04d", i), Created: at, Updated: at, Archived: i%7 == 0, Pinned: i%5 == 0}
+			if err := tx.PutConversation(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	folder, n, err := r.app.ExportConversations(t.Context(), t.TempDir())
+	files, readErr := os.ReadDir(folder)
+	if err != nil || readErr != nil || n != many || len(files) != many {
+		t.Errorf("%d exported into %d files, %v, %v", n, len(files), err, readErr)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"steward/app/chat"
 	"steward/app/event"
+	"steward/app/journal"
 	"steward/storage"
 )
 
@@ -228,8 +229,9 @@ func (s ConversationSettings) without(server string) bool {
 	return true
 }
 
-// changeTools changes the choices for tools, stores them, and tells.
-func (a *App) changeTools(ctx context.Context, server string, change func(*toolChoices)) error {
+// changeTools records a change of what the person set for a server's tools, then makes it hold. what says which; the tool is
+// empty where it is all of them.
+func (a *App) changeTools(ctx context.Context, server, tool string, what map[string]any, change func(*toolChoices)) error {
 	a.desk.saving.Lock()
 	defer a.desk.saving.Unlock()
 	a.desk.mu.Lock()
@@ -239,6 +241,11 @@ func (a *App) changeTools(ctx context.Context, server string, change func(*toolC
 	raw, err := json.Marshal(next)
 	if err != nil {
 		return err
+	}
+	_, err = a.journal.NoteNow(ctx, journal.Proposal{Kind: journal.KindSettings, Server: server, Tool: tool, Detail: what},
+		journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone})
+	if err != nil {
+		return fmt.Errorf("nothing was changed because that could not be recorded: %w", err)
 	}
 	if err := a.db.Write(ctx, func(tx *storage.Tx) error { return tx.PutSetting(toolsKey, raw) }); err != nil {
 		return fmt.Errorf("the switch of the tool could not be stored: %w", err)

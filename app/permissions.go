@@ -113,7 +113,7 @@ func newRuleID() string { return strings.Replace(chat.NewConversationID(), "c_",
 
 // recordRule records a change of what may run before it holds.
 func (a *App) recordRule(ctx context.Context, change string, r storage.Rule) error {
-	_, err := a.journal.Note(ctx, journal.Proposal{Kind: journal.KindSettings, Server: r.Server, Tool: r.Tool,
+	_, err := a.journal.NoteNow(ctx, journal.Proposal{Kind: journal.KindSettings, Server: r.Server, Tool: r.Tool,
 		Detail: map[string]any{"change": change, "rule": r.ID, "effect": r.Effect, "condition": r.Condition}},
 		journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone})
 	if err != nil {
@@ -135,6 +135,29 @@ func (a *App) revokeAll(ctx context.Context, server, tool string) error {
 		}
 	}
 	return nil
+}
+
+// forgetPermissions takes back all that was allowed to a server that is removed: grants, rules
+// that allow, and the permissions of its tools. A rule that denies under a condition stays.
+func (a *App) forgetPermissions(ctx context.Context, server string) error {
+	rules, err := a.db.Rules(ctx)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, r := range rules {
+		if r.Server == server && (r.Effect == PermissionAllow || isOwn(r, server, r.Tool)) {
+			errs = append(errs, a.DeleteRule(ctx, r.ID))
+		}
+	}
+	grants, err := a.gate.Grants(ctx)
+	errs = append(errs, err)
+	for _, g := range grants {
+		if g.Server == server {
+			errs = append(errs, a.gate.Revoke(ctx, g.ID))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Rules lists all rules in the order they were made.
@@ -198,7 +221,8 @@ func (a *App) TryRule(ctx context.Context, r Rule, since time.Time) (records []i
 	if err := consent.CheckRule(storage.Rule(r)); err != nil {
 		return nil, 0, &Message{Key: "rule", Args: args("detail", err.Error()), Err: err}
 	}
-	f := journal.Filter{Kind: string(journal.KindCall), Since: since, Limit: 1000, Server: exact(r.Server), Tool: exact(r.Tool)}
+	f := journal.Filter{Kind: string(journal.KindCall), Since: since, Limit: 200, // arguments come along, up to a megabyte each
+		Server: exact(r.Server), Tool: exact(r.Tool)}
 	for {
 		page, err := a.journal.List(ctx, f)
 		if err != nil {

@@ -85,7 +85,7 @@ func (a *App) changeSampling(ctx context.Context, server string, detail map[stri
 	if err != nil {
 		return err
 	}
-	_, err = a.journal.Note(ctx, journal.Proposal{Kind: journal.KindSettings, Server: server, Detail: detail}, journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone})
+	_, err = a.journal.NoteNow(ctx, journal.Proposal{Kind: journal.KindSettings, Server: server, Detail: detail}, journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone})
 	if err != nil {
 		return fmt.Errorf("nothing was changed because that could not be recorded: %w", err)
 	}

@@ -44,8 +44,11 @@ func (a *App) AddServer(ctx context.Context, e ServerEntry) error {
 // that Steward does not know stay in the file. Running connections with other settings
 // are ended, and what waits for a decision on them is withdrawn. What would be started
 // differently must be reviewed again.
+//
+// Under another name it is another server: what was reviewed of it, allowed and set for it
+// is forgotten, as when it is removed.
 func (a *App) EditServer(ctx context.Context, name string, e ServerEntry) error {
-	return a.writeServer(ctx, name, e)
+	return a.forgetWhenGone(ctx, name, e.Name != name, func() error { return a.writeServer(ctx, name, e) })
 }
 
 func (a *App) writeServer(ctx context.Context, name string, e ServerEntry) error {
@@ -120,6 +123,8 @@ func (a *App) keepSecret(ctx context.Context, suggested, value string) (string, 
 			return name, nil
 		case err == nil && n < 100:
 			continue
+		case err == nil: // never over another one
+			return "", fmt.Errorf("there are %d secrets named after %s already", n, suggested)
 		case err != nil && !errors.Is(err, secrets.ErrNotFound):
 			return "", err
 		}
@@ -131,24 +136,38 @@ func (a *App) keepSecret(ctx context.Context, suggested, value string) (string, 
 	}
 }
 
-// RemoveServer takes a server out of the list and ends it. What was reviewed of it is
-// forgotten; its records stay.
+// RemoveServer takes a server out of the list and ends it. What was reviewed of it and what
+// the person allowed it are forgotten; its records stay. Of several things that cannot be
+// forgotten the error names each.
 func (a *App) RemoveServer(ctx context.Context, name string) error {
-	err := a.editServers(ctx, "server removed", name, func(data []byte) ([]byte, error) { return config.RemoveServer(data, name) })
-	if err != nil {
-		return err
-	}
-	if err := a.gate.Forget(ctx, name); err != nil {
-		return err
-	}
-	if err := a.forgetSampling(ctx, name); err != nil {
-		return err
-	}
-	return a.changeTools(ctx, name, func(t *toolChoices) {
-		delete(t.Off, name)
-		delete(t.ReadOnly, name)
-		delete(t.Twice, name)
+	return a.forgetWhenGone(ctx, name, true, func() error {
+		return a.editServers(ctx, "server removed", name, func(data []byte) ([]byte, error) { return config.RemoveServer(data, name) })
 	})
+}
+
+// forgetWhenGone changes the list, and forgets a server that goes with that: also where something else of the change failed.
+func (a *App) forgetWhenGone(ctx context.Context, name string, goes bool, change func() error) error {
+	if !goes {
+		return change()
+	}
+	_, was := config.Find(a.servers.now().servers, name)
+	err := change()
+	list := a.servers.now()
+	_, still := config.Find(list.servers, name)
+	if err != nil && (!was || still || list.err != nil) {
+		return err
+	}
+	return errors.Join(err, a.forgetServer(ctx, name))
+}
+
+// forgetServer forgets all that a person said of a server that is gone.
+func (a *App) forgetServer(ctx context.Context, name string) error {
+	return errors.Join(a.gate.Forget(ctx, name), a.forgetPermissions(ctx, name), a.forgetSampling(ctx, name),
+		a.changeTools(ctx, name, "", map[string]any{"change": "tools of a removed server"}, func(t *toolChoices) {
+			delete(t.Off, name)
+			delete(t.ReadOnly, name)
+			delete(t.Twice, name)
+		}))
 }
 
 // EnableServer switches a server on or off. One that is switched on and was reviewed is
@@ -159,12 +178,20 @@ func (a *App) EnableServer(ctx context.Context, name string, on bool) error {
 	if !ok {
 		return a.servers.unknown(name)
 	}
-	c.Disabled = !on
 	what := "server switched off"
 	if on {
 		what = "server switched on"
 	}
-	err := a.editServers(ctx, what, name, func(data []byte) ([]byte, error) { return config.PutServer(data, name, c) })
+	err := a.editServers(ctx, what, name, func(data []byte) ([]byte, error) {
+		// As it stands in the file: somebody may have changed it there since it was read.
+		if there, _, err := config.ParseServers(serversName, data); err == nil {
+			if now, ok := config.Find(there, name); ok {
+				c = now
+			}
+		}
+		c.Disabled = !on
+		return config.PutServer(data, name, c)
+	})
 	if err == nil && on {
 		a.servers.startReviewed(ctx, name)
 	}
@@ -199,19 +226,15 @@ func (a *App) editServers(ctx context.Context, what, name string, edit func([]by
 
 // ReloadServers reads the servers file again, after somebody changed it outside.
 func (a *App) ReloadServers(ctx context.Context) error {
-	list, err := readServers(a.o, a.dir)
-	if err != nil {
-		return err
-	}
-	ran, err := a.servers.replace(ctx, list)
+	ran, unread, unended := a.servers.reload(ctx, func() (serverList, error) { return readServers(a.o, a.dir) })
 	for _, name := range ran {
 		a.servers.startReviewed(ctx, name)
 	}
 	a.bus.Publish(event.ServersChanged{})
-	if err != nil {
-		return fmt.Errorf("not every server that was changed could be ended in time: %w", err)
+	if unended != nil {
+		unended = fmt.Errorf("not every server that was changed could be ended in time: %w", unended)
 	}
-	return list.err
+	return errors.Join(unread, unended)
 }
 
 // CheckServer says what is wrong with an entry that is to be added, in sentences; an entry

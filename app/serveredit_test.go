@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"steward/app/config"
 	"steward/app/consent"
 	"steward/app/event"
+	"steward/app/journal"
 )
 
 // entryOf is an entry that starts this test binary as a server.
@@ -99,6 +101,145 @@ func TestTheLifeOfAServer(t *testing.T) {
 		t.Errorf("another one of the same name is %s", s.State)
 	}
 	r.until("it is told", func() bool { return r.heard(func(e event.Event) bool { return e == event.ServersChanged{} }) })
+}
+
+// A server that is removed takes along what was allowed to it: one that later has its name is
+// asked about again. What denies under a condition is no permission, and what belongs to others stays.
+func TestPermissionsGoWithTheirServer(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r := newRig(t, nil)
+	e := entryOf(t, "s", "scripted", "--only", "echo", "--only", "never")
+	check(t, r.app.AddServer(ctx, e))
+	r.trust("s")
+	ended := make(chan error, 1)
+	go func() { _, err := r.app.Call(ctx, "s", "echo", `{"text":"a"}`); ended <- err }()
+	r.answer(consent.Answer{Action: consent.Allow, Scope: consent.Always})
+	check(t, <-ended, r.app.SetPermission(ctx, "s", "never", PermissionDeny), r.app.SetPermission(ctx, "other", "never", PermissionAllow))
+	condition := json.RawMessage(`{"arguments":{"text":{"prefix":"x"}}}`)
+	for _, effect := range []string{PermissionAllow, PermissionDeny} {
+		must(t, func() (string, error) {
+			return r.app.SaveRule(ctx, Rule{Effect: effect, Server: "s", Tool: "echo", Condition: condition})
+		})
+	}
+	check(t, r.app.RemoveServer(ctx, "s"))
+	if grants := must(t, func() ([]Grant, error) { return r.app.Grants(ctx) }); len(grants) != 0 {
+		t.Errorf("it left the grants %+v", grants)
+	}
+	left := map[string]bool{}
+	for _, rule := range must(t, func() ([]Rule, error) { return r.app.Rules(ctx) }) {
+		left[rule.Server+" "+rule.Effect+" "+string(rule.Condition)] = true
+	}
+	if len(left) != 2 || !left["other allow "] || !left["s deny "+string(condition)] {
+		t.Errorf("it left the rules %v", left)
+	}
+}
+
+// A server that is given another name leaves nothing behind that another one of its old name could use.
+func TestNothingStaysUnderAnOldName(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r := newRig(t, nil)
+	e := entryOf(t, "old", "scripted", "--only", "echo")
+	check(t, r.app.AddServer(ctx, e))
+	r.trust("old")
+	check(t, r.app.SetPermission(ctx, "old", "echo", PermissionAllow), r.app.SetSamplingLimits(ctx, "old", SamplingLimits{PerHour: 3}))
+	renamed := e
+	renamed.Name = "new"
+	e.Name = "new"
+	e.ToolTimeout = 5 * time.Second
+	check(t, r.app.EditServer(ctx, "old", renamed), r.app.EditServer(ctx, "new", e)) // the second one keeps its name, and everything
+	r.trust("new")
+	check(t, r.app.SetPermission(ctx, "new", "echo", PermissionAllow), r.app.EditServer(ctx, "new", renamed))
+	e.Name = "old"
+	check(t, r.app.AddServer(ctx, e))
+	if s := r.server("old"); s.State != ServerUnreviewed || r.app.SamplingLimits("old") != (SamplingLimits{}) {
+		t.Errorf("another server of the old name is %s, with %+v", s.State, r.app.SamplingLimits("old"))
+	}
+	rules := must(t, func() ([]Rule, error) { return r.app.Rules(ctx) })
+	if len(rules) != 1 || rules[0].Server != "new" || !r.server("new").Reviewed {
+		t.Errorf("the rules are %+v", rules)
+	}
+}
+
+// What takes a safeguard away stands in the record when it holds, and not only a moment later.
+func TestWhatIsAllowedFromNowOnIsRecordedFirst(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r := newRig(t, map[string]any{"s": self(t, "scripted", "--only", "echo")})
+	must(t, func() (Outcome, error) { // so that it runs
+		check(t, r.app.SetPermission(ctx, "s", "echo", PermissionAllow))
+		return r.app.Call(ctx, "s", "echo", `{"text":"a"}`)
+	})
+	recorded := func(kind journal.Kind) int {
+		return len(must(t, func() ([]journal.Record, error) {
+			return r.app.Journal().List(ctx, journal.Filter{Kind: string(kind), Server: "s"})
+		}))
+	}
+	for name, change := range map[string]func() error{
+		"twice":      func() error { return r.app.SetToolTwice(ctx, "s", "echo", true) },
+		"once":       func() error { return r.app.SetToolTwice(ctx, "s", "echo", false) },
+		"off":        func() error { return r.app.SetToolEnabled(ctx, "s", "echo", false) },
+		"reads only": func() error { return r.app.SetToolReadOnly(ctx, "s", "echo", true) },
+		"not only":   func() error { return r.app.SetToolReadOnly(ctx, "s", "echo", false) },
+		"allowed":    func() error { return r.app.SetPermission(ctx, "s", "echo", PermissionAllow) },
+		"rule":       func() error { _, err := r.app.SaveRule(ctx, Rule{Effect: PermissionDeny, Server: "s"}); return err },
+		"trusted":    func() error { return r.app.SetSamplingLimits(ctx, "s", SamplingLimits{Trusted: 1, TrustedTokens: 1}) },
+	} {
+		before := recorded(journal.KindSettings)
+		check(t, change())
+		if n := recorded(journal.KindSettings); n != before+1 {
+			t.Errorf("%s: %d changes were recorded", name, n-before)
+		}
+	}
+	before := recorded(journal.KindDefinition)
+	r.trust("s")
+	if n := recorded(journal.KindDefinition); n != before+1 {
+		t.Errorf("%d reviews were recorded", n-before)
+	}
+}
+
+// A switch changes nothing else of an entry that somebody changed in the file meanwhile.
+func TestASwitchKeepsWhatWasChangedInTheFile(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r := newRig(t, nil)
+	check(t, r.app.AddServer(ctx, ServerEntry{Name: "s", Transport: "stdio", Command: "true", Args: []string{"before"}}))
+	path := filepath.Join(r.app.dir, serversName)
+	data := must(t, func() ([]byte, error) { return os.ReadFile(path) })
+	check(t, os.WriteFile(path, bytes.Replace(data, []byte("before"), []byte("after"), 1), 0o600), r.app.EnableServer(ctx, "s", false))
+	d := must(t, func() (ServerDetail, error) { return r.app.ServerNow(ctx, "s") })
+	if d.Enabled || !slices.Equal(d.Entry.Args, []string{"after"}) {
+		t.Errorf("it is now %+v", d.Entry)
+	}
+}
+
+// Two changes at once: the list that was read first does not come to stand over the other.
+func TestTheListThatWasReadLastStays(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	list := func(name string) serverList {
+		return serverList{source: sourceFolder, servers: []config.Server{{Name: name, Transport: "stdio", Command: "true", Disabled: true}}}
+	}
+	reading, other, first := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(first)
+		_, _, _ = r.app.servers.reload(t.Context(), func() (serverList, error) {
+			close(reading)
+			select {
+			case <-other:
+			case <-time.After(100 * time.Millisecond):
+			}
+			return list("old"), nil
+		})
+	}()
+	<-reading
+	_, _, _ = r.app.servers.reload(t.Context(), func() (serverList, error) { return list("new"), nil })
+	close(other)
+	<-first
+	if now := r.app.servers.now().servers; len(now) != 1 || now[0].Name != "new" {
+		t.Errorf("the list is %+v", now)
+	}
 }
 
 // Only times changed: nothing must be reviewed again, and it runs on with the new ones.

@@ -105,14 +105,15 @@ func (a *App) changedServer(name string) {
 
 // SetToolEnabled switches a tool on or off for every conversation that says nothing else.
 func (a *App) SetToolEnabled(ctx context.Context, server, tool string, on bool) error {
-	return a.changeTools(ctx, server, func(t *toolChoices) { set(t.Off, server, tool, !on) })
+	return a.changeTools(ctx, server, tool, map[string]any{"change": "tool switched", "on": on}, func(t *toolChoices) { set(t.Off, server, tool, !on) })
 }
 
 // SetToolReadOnly marks a tool, as it is defined now, as one that changes nothing. The
 // server must be running, so that it is known how the tool is defined.
 func (a *App) SetToolReadOnly(ctx context.Context, server, tool string, on bool) error {
+	what := map[string]any{"change": "tool marked as reading only", "on": on}
 	if !on {
-		return a.changeTools(ctx, server, func(t *toolChoices) { set(t.ReadOnly, server, tool, "") })
+		return a.changeTools(ctx, server, tool, what, func(t *toolChoices) { set(t.ReadOnly, server, tool, "") })
 	}
 	conn := a.servers.entry(server).started()
 	if conn == nil {
@@ -120,7 +121,7 @@ func (a *App) SetToolReadOnly(ctx context.Context, server, tool string, on bool)
 	}
 	for _, t := range conn.Tools() {
 		if t.Name == tool {
-			return a.changeTools(ctx, server, func(c *toolChoices) { set(c.ReadOnly, server, tool, t.Definition) })
+			return a.changeTools(ctx, server, tool, what, func(c *toolChoices) { set(c.ReadOnly, server, tool, t.Definition) })
 		}
 	}
 	return &Message{Key: "tool_unknown", Args: args("server", server, "tool", tool, "tools", toolNames(conn.Tools()))}
@@ -128,7 +129,7 @@ func (a *App) SetToolReadOnly(ctx context.Context, server, tool string, on bool)
 
 // SetToolTwice makes approvals of a tool ask for its name to be typed, or no longer.
 func (a *App) SetToolTwice(ctx context.Context, server, tool string, on bool) error {
-	return a.changeTools(ctx, server, func(t *toolChoices) { set(t.Twice, server, tool, on) })
+	return a.changeTools(ctx, server, tool, map[string]any{"change": "name of the tool asked for", "on": on}, func(t *toolChoices) { set(t.Twice, server, tool, on) })
 }
 
 // ToolTwice says whether an approval of this tool asks for its name to be typed. It

@@ -107,6 +107,7 @@ type servers struct {
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 
+	reading sync.Mutex // held while a list is read and taken over
 	mu      sync.Mutex
 	entries map[string]*serverEntry
 	slow    map[string]bool          // told as slow already

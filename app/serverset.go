@@ -60,12 +60,28 @@ func (s *servers) abandon(e *serverEntry) {
 	}
 }
 
-// replace takes another list and ends the servers that are not in it as they were, and
-// what is being started of them. It returns when they have ended, or with ctx, and names
-// those that ran and may start again.
-func (s *servers) replace(ctx context.Context, list serverList) (ran []string, err error) {
+// reload takes over the list that read gives and ends the servers that are not in it as they
+// were, and what is being started of them. It returns when they have ended, or with ctx, and
+// names those that ran and may start again. Lists are read and taken over one after the other,
+// so that the last one read is the one that stays.
+func (s *servers) reload(ctx context.Context, read func() (serverList, error)) (ran []string, unread, unended error) {
+	s.reading.Lock()
+	list, err := read()
+	if err != nil {
+		s.reading.Unlock()
+		return nil, err, nil
+	}
+	ran, gone := s.take(list)
+	s.reading.Unlock()
+	return ran, list.err, s.end(ctx, func(c *mcphost.Connection) bool { return gone[c.Server()] })
+}
+
+// take puts another list in place and forgets the starts of servers that are not in it as they
+// were: gone are their names, ran those of them that may start again.
+func (s *servers) take(list serverList) (ran []string, gone map[string]bool) {
 	s.mu.Lock()
-	gone := map[string]bool{}
+	defer s.mu.Unlock()
+	gone = map[string]bool{}
 	for key, e := range s.entries {
 		c, ok := config.Find(list.servers, e.config.Name)
 		if ok && reflect.DeepEqual(c, e.config) {
@@ -80,8 +96,7 @@ func (s *servers) replace(ctx context.Context, list serverList) (ran []string, e
 		}
 	}
 	s.list, s.waited = list, nil
-	s.mu.Unlock()
-	return ran, s.end(ctx, func(c *mcphost.Connection) bool { return gone[c.Server()] })
+	return ran, gone
 }
 
 // drop forgets the starts that match and ends their connections.

@@ -65,6 +65,11 @@ func (db *DB) Pinned(ctx context.Context, archived bool) ([]Conversation, error)
 	return db.conversationsWhere(ctx, "pinned <> 0 AND deleted = 0 AND archived = ?", archived)
 }
 
+// Kept lists every conversation that is neither in the bin nor temporary, in the archive or not, the last updated first.
+func (db *DB) Kept(ctx context.Context) ([]Conversation, error) {
+	return db.conversationsWhere(ctx, "deleted = 0 AND temporary = 0")
+}
+
 // Leaving lists the conversations that are in the bin or temporary: those that
 // are to be erased when nobody can want them back.
 func (db *DB) Leaving(ctx context.Context) ([]Conversation, error) {

@@ -141,40 +141,71 @@ func waiting(ctx context.Context, q rowsQueryer, table searchTable, typed string
 	return strings.Join(hits, ","), err
 }
 
-// holds says whether words, as tokens cut them, match phrases as FTS4 would match them with its tokenizer unicode61
-// (sqlite.org/fts3.html#tokenizer): case and accents make no difference, and the last word of a phrase may go on.
+// holds says whether words, as tokens cut them, match phrases as the search tables would match them.
 func holds(words string, phrases [][]string) bool {
-	have := strings.FieldsFunc(fold(words), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.Is(unicode.Co, r)
-	})
+	have, _ := unicode61(words)
 	for _, phrase := range phrases {
-		if !occurs(strings.Fields(fold(strings.Join(phrase, " "))), have) {
+		wanted, open := unicode61(strings.Join(phrase, " "))
+		if !occurs(wanted, have, open) {
 			return false
 		}
 	}
 	return len(phrases) > 0
 }
 
-func occurs(phrase, have []string) bool {
-	last := len(phrase) - 1
-	for at := 0; at+last < len(have); at++ {
+// occurs says whether the words of a phrase stand in have one after the other; where it is open, the last may go on.
+func occurs(phrase, have []string, open bool) bool {
+	for at := 0; at+len(phrase) <= len(have); at++ {
 		n := 0
-		for n < last && have[at+n] == phrase[n] {
+		for n < len(phrase) && (have[at+n] == phrase[n] || open && n == len(phrase)-1 && strings.HasPrefix(have[at+n], phrase[n])) {
 			n++
 		}
-		if n == last && strings.HasPrefix(have[at+n], phrase[n]) {
-			return true
+		if n == len(phrase) {
+			return n > 0
 		}
 	}
 	return false
 }
 
-// fold takes away what the tokenizer does not distinguish.
-func fold(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsMark(r) {
-			return -1
+// unicode61 cuts text as FTS4's tokenizer of that name does (sqlite.org/fts3.html#tokenizer): letters and numbers make words,
+// case makes no difference, nor does one accent on a letter of English. open says that the text ends with a word.
+func unicode61(text string) (words []string, open bool) {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case accent(r):
+		case unicode.IsLetter(r), unicode.IsNumber(r), unicode.Is(unicode.Co, r):
+			b.WriteRune(bare(r))
+			open = true
+		default:
+			b.WriteByte(' ')
+			open = false
 		}
+	}
+	return strings.Fields(b.String()), open
+}
+
+// accent says whether r is a combining mark that the tokenizer drops; other marks end a word.
+func accent(r rune) bool {
+	const first, marks = 0x300, 0x000361F8_08029FDF // one bit for each from first on
+	return r >= first && r < first+50 && uint64(marks)>>(r-first)&1 == 1
+}
+
+const lastLatin = 0x1EFF // the end of Latin Extended Additional
+
+// bare folds case (CaseFolding.txt of Unicode, C and S) and takes one accent away.
+func bare(r rune) rune {
+	if r <= unicode.MaxASCII {
 		return unicode.ToLower(r)
-	}, norm.NFD.String(s))
+	}
+	if r != 'ı' { // which has a capital, but does not fold
+		r = unicode.ToLower(unicode.ToUpper(r))
+	}
+	if r > lastLatin {
+		return r
+	}
+	if parts := []rune(norm.NFD.String(string(r))); len(parts) == 2 && unicode.IsMark(parts[1]) && parts[0] < unicode.MaxASCII && unicode.IsLetter(parts[0]) {
+		return parts[0]
+	}
+	return r
 }

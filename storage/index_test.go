@@ -154,3 +154,53 @@ func TestRecordsThatWaitAreFound(t *testing.T) {
 		}
 	}
 }
+
+// What waits is found by the same words as what was moved, in every script.
+func TestWaitingWordsMatchAsMovedOnes(t *testing.T) {
+	t.Parallel()
+	db := openTest(t, t.TempDir())
+	texts := []string{
+		"각나 가나다", "がくせい かき", "й и", "café CAFE\u0301", "ÅNGSTRÖM ångström", "हिन्दी", "ไทย ภาษา", "İstanbul ISTANBUL ıl", "ΑΘΗΝΑ Σίσυφος ς",
+		"ё е", "ắ â a", "ǖ ü", "a\u200db", "x_y a-b", "１２３ ½ Ⅷ", "straße STRASSE", "שָׁלוֹם שלום", "مُحَمَّد محمد", "①② ㋿", "foo\ue000bar", "ß", "ﬁn",
+		"🙂x", "naïve", "Ǆ", "ệ", "Ω", "ѐ", "a\u0327b", "q\u0345r", "Ḝ", "部署方案 部",
+	}
+	queries := strings.Fields("が か 가 и е a u cafe naive angstrom हन b 署方 σισυφος")
+	for _, text := range texts {
+		for _, w := range strings.Fields(text) {
+			r := []rune(w)
+			queries = append(queries, w, string(r[:1]), string(r[len(r)-1:]), string(r[:(len(r)+1)/2]), strings.ToUpper(w), strings.ToLower(w))
+		}
+	}
+	write(t, db, func(tx *Tx) error {
+		for i, text := range texts {
+			if err := tx.putWords("record_search", int64(i), text, false); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, typed := range queries {
+		match := matchFor(typed)
+		if match == "" {
+			continue
+		}
+		moved := map[int64]bool{}
+		rows, err := db.read.QueryContext(t.Context(), "SELECT docid FROM record_search WHERE words MATCH ?", match)
+		if err == nil {
+			err = each(rows, func() error {
+				var n int64
+				err := rows.Scan(&n)
+				moved[n] = true
+				return err
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, text := range texts {
+			if waits := holds(tokens(text), phrases(typed)); waits != moved[int64(i)] {
+				t.Errorf("%+q finds %+q while it waits: %v, once it was moved: %v", typed, text, waits, moved[int64(i)])
+			}
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 
 	"steward/app/clean"
 	"steward/app/event"
+	"steward/app/secrets"
 	"steward/mcphost"
 	"steward/storage"
 )
@@ -299,6 +300,20 @@ func TestPresentationHidesNothing(t *testing.T) {
 	}
 	if strings.Contains(p.Description, "\u202e") {
 		t.Error("the description is not cleaned")
+	}
+}
+
+// A secret that the model put where a name belongs is in no part of the card.
+func TestAKnownSecretIsNowhereOnTheCard(t *testing.T) {
+	t.Parallel()
+	const secret = "tok-93f2c81d77aa0e51"
+	known := &secrets.Redactor{}
+	known.Learn("token", secret)
+	c := mustCall(t, spec(`{"`+secret+`":"a","`+secret+`":"`+secret+`","long":"`+strings.Repeat(secret+" ", 100)+`"}`))
+	p := withoutKnown(presentCall(c, mcphost.Tool{}, nil), known)
+	text, err := encode(p)
+	if err != nil || strings.Contains(text, secret) {
+		t.Errorf("the card shows %s, %v", text, err)
 	}
 }
 

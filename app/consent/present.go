@@ -55,6 +55,9 @@ func withoutKnown(p Presentation, known *secrets.Redactor) Presentation {
 		}
 		p.Rows[i].Name = known.Known(p.Rows[i].Name)
 	}
+	for i, w := range p.Warnings { // they name arguments
+		p.Warnings[i] = known.Known(w)
+	}
 	if json != p.JSON {
 		p.Warnings = append(p.Warnings, "These arguments hold a secret that Steward knows. It is not shown here, but it would be sent as the model wrote it.")
 	}

@@ -293,7 +293,7 @@ func (g *Gate) notePins(ctx context.Context, conn *mcphost.Connection, pins []st
 	for _, p := range pins {
 		hashes[p.Kind+":"+p.Name] = p.Hash
 	}
-	_, err := g.o.Journal.Note(ctx, journal.Proposal{
+	_, err := g.o.Journal.NoteNow(ctx, journal.Proposal{
 		Kind: journal.KindDefinition, Server: conn.Server(), Definition: conn.Config().Hash,
 		Detail: map[string]any{"reviewed_by": by, "pins": hashes},
 	}, journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone, Reason: reviewedBy(by)})

@@ -275,7 +275,7 @@ func (g *Gate) Revoke(ctx context.Context, id string) error {
 }
 
 func (g *Gate) putGrant(ctx context.Context, gr storage.Grant, detail map[string]any) error {
-	_, err := g.o.Journal.Note(ctx, journal.Proposal{
+	_, err := g.o.Journal.NoteNow(ctx, journal.Proposal{
 		Kind: journal.KindGrant, Conversation: gr.Conversation, Server: gr.Server, Tool: gr.Tool,
 		Definition: gr.Definition, Detail: detail,
 	}, journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"steward/app/clean"
@@ -85,6 +86,8 @@ func (s *sampling) run() (mcphost.SamplingAnswer, error) {
 	if why := s.refusal(); why != "" {
 		return s.refuse(decision{word: Denied, by: byFlag, reason: why})
 	}
+	counted := s.alone()
+	defer counted()
 	used, err := s.g.sampledThisHour(s.log, s.o.server, s.entry.Number())
 	switch {
 	case err != nil:
@@ -110,11 +113,22 @@ func (s *sampling) run() (mcphost.SamplingAnswer, error) {
 			return s.fail(err)
 		}
 	}
+	counted()
 	answer, err := s.g.o.Sample(s.ctx, s.o.conversation, s.target, s.req)
 	if err != nil {
 		return s.fail(err)
 	}
 	return s.give(answer, used)
+}
+
+// alone lets requests that nobody is asked about be counted one after another, until the returned function is called: as
+// in trust, so that no two pass on the same count.
+func (s *sampling) alone() (over func()) {
+	if s.g.o.Policy.Sampling != Allow {
+		return func() {}
+	}
+	s.g.trusting.Lock()
+	return sync.OnceFunc(s.g.trusting.Unlock)
 }
 
 // give sends the model's answer to the server, once it was allowed.

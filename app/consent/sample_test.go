@@ -2,6 +2,7 @@ package consent
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -209,6 +210,30 @@ func TestTrustUnderALimit(t *testing.T) {
 	}
 	if by["person"] != 3 || by[byTrust] != 2 || by[byLimit] != 1 {
 		t.Errorf("decided by %v", by)
+	}
+}
+
+// The hour's limit holds also where nobody is asked and many ask at once.
+func TestTheHoursLimitHoldsForManyAtOnce(t *testing.T) {
+	t.Parallel()
+	var m seenModel
+	r := newRig(t, func(o *Options) {
+		allow(o)
+		o.Policy.Sampling, o.MaxSamples, o.Sample, o.Limits = Allow, 100, m.sample, func(string) SamplingLimits { return SamplingLimits{PerHour: 3} }
+	})
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			text := mcphost.SamplingMessage{Role: "user", Content: []mcphost.Content{{Type: "text", Text: "?"}}}
+			_, err := r.gate.Sample(context.Background(), mcphost.SamplingRequest{Server: "s", Messages: []mcphost.SamplingMessage{text}, MaxTokens: 5})
+			if err != nil && !errors.Is(err, mcphost.ErrNotAllowed) {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if m.asked() != 3 {
+		t.Errorf("the model was asked %d times", m.asked())
 	}
 }
 

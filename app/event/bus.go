@@ -139,7 +139,7 @@ func (s *subscriber) run(on func(Event)) (problem string) {
 	return ""
 }
 
-// join merges two neighbours that say the same thing in pieces.
+// join merges two neighbours that say the same thing, or one thing in pieces.
 func join(a, b Event) (Event, bool) {
 	switch b := b.(type) {
 	case Text:
@@ -156,6 +156,8 @@ func join(a, b Event) (Event, bool) {
 		if a, ok := a.(Progress); ok && a.Call == b.Call {
 			return b, true
 		}
+	case ResourceUpdated, ServersChanged:
+		return b, a == b
 	}
 	return nil, false
 }

@@ -166,3 +166,25 @@ func TestFloodOfProgressIsNotKept(t *testing.T) {
 		t.Fatalf("%d reports, %d calls", reports, calls)
 	}
 }
+
+func TestTheSameChangeIsToldOnce(t *testing.T) {
+	t.Parallel()
+	b := NewBus()
+	hold := make(chan struct{})
+	got := map[Event]int{}
+	cancel := b.Subscribe(func(e Event) {
+		<-hold
+		got[e]++
+	})
+	one, other := ResourceUpdated{Server: "s", URI: "a"}, ResourceUpdated{Server: "s", URI: "b"}
+	for _, e := range []Event{one, other, ServersChanged{Server: "s"}, ServersChanged{}} {
+		for range 1000 {
+			b.Publish(e)
+		}
+	}
+	close(hold)
+	cancel()
+	if len(got) != 4 || got[one] > 2 || got[other] != 1 || got[ServersChanged{}] != 1 {
+		t.Errorf("told %v", got)
+	}
+}

@@ -50,6 +50,13 @@ func (j *Journal) Note(ctx context.Context, p Proposal, o Outcome) (int64, error
 	return j.note(ctx, p, o, false)
 }
 
+// NoteNow is Note that returns when the event is on the disk: for what may run from then on
+// without a person being asked, so that no yes stands without its record. An error says that
+// it is not there.
+func (j *Journal) NoteNow(ctx context.Context, p Proposal, o Outcome) (int64, error) {
+	return j.note(ctx, p, o, true)
+}
+
 func (j *Journal) note(ctx context.Context, p Proposal, o Outcome, durable bool) (int64, error) {
 	if o.Outcome == "" {
 		o.Outcome = OK

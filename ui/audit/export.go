@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"steward/app/journal"
@@ -20,20 +22,20 @@ type export struct {
 	cancel   context.CancelFunc
 }
 
-// export writes what is looked for into a file. What is there under its name is replaced once everything is written and
-// checked, and not before.
-func (p *presenter) export(format, path string, done func(err error)) {
+// export writes what is looked for into a new file of a folder, which is there under its name once everything is written and
+// checked, and not before. done gets its path.
+func (p *presenter) export(format, dir string, done func(path string, err error)) {
 	if p.writing.running {
 		return
 	}
 	p.writing = export{running: true}
 	p.on.exported()
-	f := p.filter
+	f, name := p.filter, exportName(format, p.now())
 	p.d.Go(func(ctx context.Context) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		p.d.Do(func() { p.writing.cancel = cancel })
-		err := writeExport(ctx, p.d.App.Journal(), format, path, f, func(part float64, checking bool) {
+		path, err := writeExport(ctx, p.d.App.Journal(), format, dir, name, f, func(part float64, checking bool) {
 			p.d.Do(func() {
 				if p.writing.running {
 					p.writing.part, p.writing.checking = part, checking
@@ -47,7 +49,7 @@ func (p *presenter) export(format, path string, done func(err error)) {
 		p.d.Do(func() {
 			p.writing = export{}
 			p.on.exported()
-			done(err)
+			done(path, err)
 		})
 	})
 }
@@ -62,16 +64,17 @@ func (p *presenter) stopExport() {
 // errStopped says that the person ended something.
 var errStopped = errors.New("it was stopped")
 
-// exportName is the name that an export is offered under.
+// exportName is the name that an export gets.
 func exportName(format string, now time.Time) string {
 	return "steward-audit-" + now.Format("2006-01-02") + "." + format
 }
 
-// writeExport writes beside path first. Only the file's owner may read it.
-func writeExport(ctx context.Context, j *journal.Journal, format, path string, f journal.Filter, progress func(part float64, checking bool)) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), ".steward-export-*")
+// writeExport writes into a file without a name of its own first. Only the file's owner may read it. The path is that of
+// the finished export.
+func writeExport(ctx context.Context, j *journal.Journal, format, dir, name string, f journal.Filter, progress func(part float64, checking bool)) (path string, err error) {
+	file, err := os.CreateTemp(dir, ".steward-export-*")
 	if err != nil {
-		return fmt.Errorf("no file for the export can be made in %s: %w", filepath.Dir(path), err)
+		return "", fmt.Errorf("no file for the export can be made in %s: %w", dir, err)
 	}
 	defer func() {
 		if err != nil {
@@ -80,18 +83,39 @@ func writeExport(ctx context.Context, j *journal.Journal, format, path string, f
 	}()
 	told := func(done, of int64) { progress(float64(done)/float64(max(of, 1)), false) }
 	if err := errors.Join(j.ExportWith(ctx, file, format, f, told), file.Sync(), file.Close()); err != nil {
-		return fmt.Errorf("the export to %s failed: %w", path, err)
+		return "", fmt.Errorf("the export to %s failed: %w", dir, err)
 	}
 	if format == journal.FormatJSONL {
 		// What can be proved is proved: the file as it stands on the disk.
 		if err := readBack(ctx, file.Name(), progress); err != nil {
-			return fmt.Errorf("the export to %s: %w", path, err)
+			return "", fmt.Errorf("the export to %s: %w", dir, err)
 		}
 	}
-	if err := errors.Join(ctx.Err(), os.Rename(file.Name(), path)); err != nil {
-		return fmt.Errorf("the export cannot be put in its place, %s: %w", path, err)
+	if err := ctx.Err(); err != nil {
+		return "", err
 	}
-	return nil
+	if path, err = give(file.Name(), dir, name); err != nil {
+		return "", fmt.Errorf("the export cannot be put in its place in %s: %w", dir, err)
+	}
+	return path, nil
+}
+
+// most exports of one day in one folder.
+const most = 1000
+
+// give gives a file its name, with a number in it where there is one of that name already: nothing is replaced.
+func give(file, dir, name string) (path string, err error) {
+	ending := filepath.Ext(name)
+	for n := 1; n <= most; n++ {
+		path = filepath.Join(dir, name)
+		if n > 1 {
+			path = filepath.Join(dir, fmt.Sprintf("%s-%d%s", strings.TrimSuffix(name, ending), n, ending))
+		}
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return path, os.Rename(file, path)
+		}
+	}
+	return "", fmt.Errorf("there are %d exports of this day already", most)
 }
 
 // readBack checks an export as it stands on the disk.

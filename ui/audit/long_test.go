@@ -3,7 +3,6 @@ package audit
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -75,7 +74,7 @@ func measureLong(b *testing.B, folder string) {
 	}
 	for _, format := range []string{journal.FormatCSV, journal.FormatHTML, journal.FormatJSONL} {
 		done := false
-		p.p.export(format, filepath.Join(b.TempDir(), "out"), func(err error) {
+		p.p.export(format, b.TempDir(), func(_ string, err error) {
 			if err != nil {
 				b.Error(err)
 			}

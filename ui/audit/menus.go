@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	arrow     = " ▾"
+	arrow     = " ▼"
 	mostMenu  = 40  // servers or tools in a menu
 	lookBack  = 500 // records whose servers and tools are offered
 	shortName = 18

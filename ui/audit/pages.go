@@ -57,7 +57,7 @@ func (p *pages) begin(first []journal.Record) {
 		p.numbers = append(p.numbers, r.Record)
 	}
 	p.ended = len(first) < pageRows
-	p.kept[0] = first
+	p.kept[0] = slim(first)
 	p.touch(0)
 }
 
@@ -95,8 +95,16 @@ func (p *pages) wanted(page int) []int64 {
 
 // landed takes in the records of a page.
 func (p *pages) landed(page int, rows []journal.Record) {
-	p.kept[page] = rows
+	p.kept[page] = slim(rows)
 	p.touch(page)
+}
+
+// slim lets go of arguments, which no row shows: thousands of records are kept, and the arguments of one may be megabytes.
+func slim(rows []journal.Record) []journal.Record {
+	for i := range rows {
+		rows[i].Arguments = ""
+	}
+	return rows
 }
 
 func (p *pages) touch(page int) {
@@ -133,6 +141,7 @@ func (p *pages) number(i int) int64 {
 // fresh takes in the first rows as they are now and says how many are new. It cannot (ok is false) where they do not
 // go on with what is held: then everything is to be read anew.
 func (p *pages) fresh(rows []journal.Record) (added int, ok bool) {
+	rows = slim(rows)
 	top := p.newest()
 	if top == 0 {
 		return 0, len(rows) == 0
@@ -168,7 +177,7 @@ func (p *pages) open() map[int64]journal.Record {
 // update takes in records as they are now.
 func (p *pages) update(rows []journal.Record) {
 	now := make(map[int64]journal.Record, len(rows))
-	for _, r := range rows {
+	for _, r := range slim(rows) {
 		now[r.Record] = r
 	}
 	p.each(func(r *journal.Record) bool {

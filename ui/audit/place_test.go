@@ -195,42 +195,40 @@ func TestAnExportIsThereWholeOrNotAtAll(t *testing.T) {
 	b := newBench(t, "light", "en", furnish(t, 300))
 	b.loaded()
 	dir := t.TempDir()
-	to := func(format, path string) (failed error) {
+	to := func(format, dir string) (path string, failed error) {
 		t.Helper()
 		done := false
-		b.p.export(format, path, func(err error) { failed, done = err, true })
+		b.p.export(format, dir, func(p string, err error) { path, failed, done = p, err, true })
 		b.Until("the export", func() bool { return done })
 		if b.p.writing.running || b.export.Text() != "Export" {
 			t.Errorf("after the export the button says %q", b.export.Text())
 		}
-		return failed
+		return path, failed
 	}
-	path := filepath.Join(dir, exportName(journal.FormatJSONL, b.p.now()))
-	if err := to(journal.FormatJSONL, path); err != nil {
-		t.Fatal(err)
+	path, err := to(journal.FormatJSONL, dir)
+	if err != nil || path != filepath.Join(dir, exportName(journal.FormatJSONL, b.p.now())) {
+		t.Fatalf("exported to %s, %v", path, err)
 	}
 	if v, err := app.VerifyExport(path); err != nil || !v.OK {
 		t.Errorf("%+v, %v", v, err)
 	}
 	b.set("decision:denied")
 	b.loaded()
-	csv := filepath.Join(dir, "denied.csv")
-	if err := to(journal.FormatCSV, csv); err != nil {
-		t.Error(err)
+	for n, end := range []string{".csv", "-2.csv", "-3.csv"} { // nothing is replaced
+		path, err := to(journal.FormatCSV, dir)
+		if text, readErr := os.ReadFile(path); err != nil || readErr != nil || strings.Count(string(text), "\n") != 4 || !strings.HasSuffix(path, end) {
+			t.Errorf("the filtered export %d is %s and holds %q, %v, %v", n, path, text, err, readErr)
+		}
 	}
-	if text, err := os.ReadFile(csv); err != nil || strings.Count(string(text), "\n") != 4 {
-		t.Errorf("the filtered export holds %q, %v", text, err)
-	}
-	if to(journal.FormatHTML, filepath.Join(dir, "gone", "out.html")) == nil {
+	if _, err := to(journal.FormatHTML, filepath.Join(dir, "gone")); err == nil {
 		t.Error("a folder that is not there takes an export")
 	}
-	// What is stopped leaves nothing, and what was there stays.
+	// What is stopped leaves nothing.
 	b.set("")
 	b.loaded()
 	ctx, cancel := context.WithCancel(t.Context())
-	err := writeExport(ctx, b.App.Journal(), journal.FormatJSONL, csv, b.p.filter, func(float64, bool) { cancel() })
-	if text, readErr := os.ReadFile(csv); !errors.Is(err, context.Canceled) || readErr != nil || strings.Count(string(text), "\n") != 4 {
-		t.Errorf("stopped with %v; the file holds %.40q, %v", err, text, readErr)
+	if path, err := writeExport(ctx, b.App.Journal(), journal.FormatJSONL, dir, "x.jsonl", b.p.filter, func(float64, bool) { cancel() }); !errors.Is(err, context.Canceled) || path != "" {
+		t.Errorf("stopped with %v, exported to %q", err, path)
 	}
 	b.p.writing = export{running: true, part: 0.42, cancel: cancel}
 	b.exported()
@@ -244,15 +242,57 @@ func TestAnExportIsThereWholeOrNotAtAll(t *testing.T) {
 		t.Error("the button does not stop the export")
 	}
 	b.p.writing = export{}
-	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 4 {
 		t.Errorf("%d files are left, %v", len(left), err)
 	}
 }
 
-func TestTheExportAsksForAFile(t *testing.T) {
+// What a row does not show is not held for thousands of them.
+func TestRowsHoldNoArguments(t *testing.T) {
 	b := newBench(t, "light", "en", furnish(t, 0))
 	b.loaded()
-	b.chooseFile(journal.FormatCSV)
+	record(t, b.App.Journal(), journal.Proposal{Server: "s", Tool: "write", Arguments: `{"text":"` + strings.Repeat("x", 100_000) + `"}`}, journal.Decision{}, journal.Outcome{})
+	if err := b.App.SetPermission(t.Context(), "s", "t", app.PermissionDeny); err != nil { // which tells that something happened
+		t.Fatal(err)
+	}
+	b.Until("the new rows", func() bool { return len(b.p.pages.head) >= 2 })
+	rows := 0
+	b.p.pages.each(func(r *journal.Record) bool {
+		if rows++; r.Arguments != "" {
+			t.Errorf("record %d is held with its arguments", r.Record)
+		}
+		return true
+	})
+	if rows < 8 {
+		t.Errorf("%d rows are held", rows)
+	}
+}
+
+// Rows that could not be read once are read again with the next that happens, or when the place is shown anew.
+func TestATableThatCouldNotBeReadRecovers(t *testing.T) {
+	b := newBench(t, "light", "en", furnish(t, 0))
+	b.loaded()
+	fail := func() {
+		t.Helper()
+		b.p.reading = true
+		b.p.land(b.p.round, errors.New("the disk is slow"), nil)
+		b.Until("the problem is told", func() bool { return b.p.problem != nil && !b.problem.Hidden })
+	}
+	fail()
+	if err := b.App.SetPermission(t.Context(), "s", "t", app.PermissionDeny); err != nil { // something that is recorded and told
+		t.Fatal(err)
+	}
+	b.Until("the rows are there again", func() bool { return b.p.problem == nil && b.p.pages.ended && b.problem.Hidden && !b.p.reading })
+	fail()
+	b.Hidden()
+	b.Shown()
+	b.Until("the rows are there once more", func() bool { return b.p.problem == nil && b.p.pages.ended })
+}
+
+func TestTheExportAsksForAFolder(t *testing.T) {
+	b := newBench(t, "light", "en", furnish(t, 0))
+	b.loaded()
+	b.chooseFolder(journal.FormatCSV)
 	top := b.Window.Canvas().Overlays().Top()
 	if top == nil {
 		t.Fatal("no dialog")

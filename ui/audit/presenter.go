@@ -166,7 +166,7 @@ func (p *presenter) land(round int, err error, take func()) {
 			return
 		}
 		if err != nil {
-			p.problem = err
+			p.problem, p.reading = err, false
 			p.on.status()
 			return
 		}
@@ -240,7 +240,11 @@ func (p *presenter) fetch() {
 		}
 		p.d.Do(func() {
 			p.fetching = false
-			if err == nil && round == p.round {
+			switch {
+			case err != nil || round != p.round:
+			case p.problem != nil: // it can be read again
+				p.restart()
+			default:
 				p.take(rows, open)
 				if chosen == p.chosen && chosen != 0 && (p.record == nil || p.record.live()) {
 					p.choose(chosen)
@@ -276,7 +280,7 @@ func (p *presenter) take(rows []journal.Record, open map[int64]journal.Record) {
 // show says that the place is seen.
 func (p *presenter) show() {
 	p.shown = true
-	if !p.begun {
+	if !p.begun || p.problem != nil {
 		p.restart()
 	}
 	if p.stale {

@@ -49,7 +49,7 @@ func (b *banner) update(c check) {
 		then = lang.X("audit.broken_stopped", "Nothing is recorded, and so nothing sent, until you decide to go on.")
 	}
 	title := lang.X("audit.broken_head", "The record does not hold. {{.then}}", map[string]any{"then": then})
-	b.words.SetRuns(text.Run{Text: "✕ " + title + "\n", Bold: true, Color: theme.Refusal}, text.Run{Text: clean.Clean(c.result.Problem) + "\n"}, text.Run{Text: lang.X("audit.broken_advice", "Somebody or something has written to the data folder, or it was put back from an older copy. Keep a copy of the folder before you go on, and find out who could."), Color: theme.Dim})
+	b.words.SetRuns(text.Run{Text: "✗ " + title + "\n", Bold: true, Color: theme.Refusal}, text.Run{Text: clean.Clean(c.result.Problem) + "\n"}, text.Run{Text: lang.X("audit.broken_advice", "Somebody or something has written to the data folder, or it was put back from an older copy. Keep a copy of the folder before you go on, and find out who could."), Color: theme.Dim})
 	b.show.SetText(lang.X("audit.show_record", "Show record {{.record}}", map[string]any{"record": c.result.BadRecord}))
 	b.show.Hidden = c.result.BadRecord == 0
 	b.use.Hidden = !c.stopped
@@ -71,9 +71,9 @@ func (a *Place) checked() {
 			data["record"] = c.result.BadRecord
 			words = lang.X("audit.broken_at", "Chain broken at #{{.record}}", data)
 		}
-		a.verify.set("✕ "+words, theme.Refusal)
+		a.verify.set("✗ "+words, theme.Refusal)
 	case uncheckable:
-		a.verify.set("✕ "+lang.X("audit.not_verified", "Could not be verified"), theme.Refusal)
+		a.verify.set("✗ "+lang.X("audit.not_verified", "Could not be verified"), theme.Refusal)
 	default:
 		a.verify.set(lang.X("audit.verify", "Verify"), theme.Dim)
 	}

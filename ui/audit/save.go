@@ -3,7 +3,6 @@ package audit
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"fyne.io/fyne/v2"
@@ -23,7 +22,7 @@ func (a *Place) exportMenu() {
 		return
 	}
 	item := func(label, format string) place.MenuItem {
-		return place.MenuItem{Label: label, Do: func() { a.chooseFile(format) }}
+		return place.MenuItem{Label: label, Do: func() { a.chooseFolder(format) }}
 	}
 	a.d.Layer.Menu([]place.MenuItem{
 		item(lang.X("audit.export_jsonl", "JSON lines, which can be verified"), journal.FormatJSONL),
@@ -32,20 +31,17 @@ func (a *Place) exportMenu() {
 	}, below(a.export))
 }
 
-// chooseFile asks where the export goes. Fyne's dialog asks before a file is replaced.
-func (a *Place) chooseFile(format string) {
-	d := dialog.NewFileSave(func(w fyne.URIWriteCloser, err error) {
-		if w != nil {
-			err = errors.Join(err, w.Close()) // it is written beside, and put in its place whole
-		}
+// chooseFolder asks where the export goes. It asks for a folder and not for a file: Fyne empties a file that is chosen at
+// once, also where the export is then stopped or fails.
+func (a *Place) chooseFolder(format string) {
+	d := dialog.NewFolderOpen(func(folder fyne.ListableURI, err error) {
 		switch {
 		case err != nil:
 			a.failedTo(err)
-		case w != nil:
-			a.exportTo(format, w.URI().Path())
+		case folder != nil:
+			a.exportTo(format, folder.Path())
 		}
 	}, a.d.Window())
-	d.SetFileName(exportName(format, a.p.now()))
 	d.SetTitleText(lang.X("audit.export_where", "Where should the export go?"))
 	d.SetConfirmText(lang.X("audit.export_here", "Export here"))
 	d.Show() // before Resize, which asks what Show makes
@@ -53,27 +49,18 @@ func (a *Place) chooseFile(format string) {
 	d.Resize(fyne.NewSize(min(840, size.Width-10*theme.Step), min(560, size.Height-10*theme.Step)))
 }
 
-// exportTo writes the records that are looked for.
-func (a *Place) exportTo(format, path string) {
-	a.p.export(format, path, func(err error) {
+// exportTo writes the records that are looked for into a new file of a folder.
+func (a *Place) exportTo(format, dir string) {
+	a.p.export(format, dir, func(path string, err error) {
 		switch {
 		case err == nil:
 			a.told(lang.X("audit.exported", "Exported to {{.path}}", map[string]any{"path": clean.Reveal(filepath.Clean(path))}))
-			return
 		case errors.Is(err, errStopped):
 			a.told(lang.X("audit.export_stopped", "The export was stopped; nothing of it is left."))
 		default:
 			a.failedTo(err)
 		}
-		dropEmpty(path)
 	})
-}
-
-// dropEmpty takes away the empty file that choosing a name has left.
-func dropEmpty(path string) {
-	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		os.Remove(path) // where that fails an empty file stays, which says so itself
-	}
 }
 
 // exported shows how far an export is.

@@ -90,7 +90,8 @@ func (a *answer) complaint() string {
 
 // Draft is a field as it stands while it is being filled in.
 type Draft struct {
-	Text    string // may be a secret
+	Text    string          // may be a secret
+	Kept    json.RawMessage // a value too long for its control
 	Touched bool
 	Left    bool
 }

@@ -143,12 +143,23 @@ func (f *Form) Set(values map[string]json.RawMessage) (refused []string) {
 	return refused
 }
 
+// Replace is Set for all answers: fields that values lack are emptied.
+func (f *Form) Replace(values map[string]json.RawMessage) (refused []string) {
+	for _, r := range f.rows {
+		if _, given := values[r.answer.field.Name]; !given {
+			r.answer = answer{field: r.answer.field, touched: true}
+			r.show()
+		}
+	}
+	return f.Set(values)
+}
+
 // State is the form as it stands, for Restore on another form with the same fields.
 func (f *Form) State() State {
 	state := State{}
 	for _, r := range f.rows {
 		if a := &r.answer; a.touched || a.left {
-			state[a.field.Name] = Draft{Text: a.text, Touched: a.touched, Left: a.left}
+			state[a.field.Name] = Draft{Text: a.text, Kept: a.kept, Touched: a.touched, Left: a.left}
 		}
 	}
 	return state
@@ -159,7 +170,7 @@ func (f *Form) Restore(state State) {
 	for _, r := range f.rows {
 		if d, ok := state[r.answer.field.Name]; ok {
 			if d.Touched {
-				r.answer.text, r.answer.kept = d.Text, nil
+				r.answer.text, r.answer.kept = d.Text, d.Kept
 			}
 			r.answer.touched, r.answer.left, r.answer.outside = d.Touched, d.Left, ""
 			r.show()

@@ -343,6 +343,13 @@ func TestLongValuesAreKeptAndLongPastesTold(t *testing.T) {
 	if e.Text != "" || complaintOf(f, "l") == "" || string(f.Values()["l"]) != string(long) {
 		t.Error("a long value is not kept aside as it is")
 	}
+	longer := quote(strings.Repeat("信", MaxText))
+	f.Set(map[string]json.RawMessage{"l": longer})
+	g := New([]Field{{Name: "l", Kind: Text}}, draw)
+	g.Restore(f.State())
+	if string(g.Values()["l"]) != string(longer) {
+		t.Errorf("a long value is lost in a draft: %.40s", g.Values()["l"])
+	}
 	clip := test.NewClipboard()
 	clip.SetContent(strings.Repeat("x", MaxText+1))
 	e.TypedShortcut(&fyne.ShortcutPaste{Clipboard: clip})

@@ -8,5 +8,5 @@
 // The list never loses the person's place: what is at the top of the viewport stays there when rows above it turn out
 // taller than thought, when rows come and go, and when the width changes.
 //
-// Everything here belongs to Fyne's goroutine, except what [Pager] says of itself.
+// Everything here belongs to Fyne's goroutine.
 package list

@@ -1,157 +1,15 @@
 package list
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"steward/ui/theme"
 )
-
-// loop stands for Fyne's goroutine: what is handed to do waits until the test runs it.
-type loop struct {
-	mu    sync.Mutex
-	queue []func()
-	came  chan struct{}
-}
-
-func newLoop() *loop { return &loop{came: make(chan struct{}, 1000)} }
-
-func (l *loop) do(f func()) {
-	l.mu.Lock()
-	l.queue = append(l.queue, f)
-	l.mu.Unlock()
-	l.came <- struct{}{}
-}
-
-// next waits for a function and runs all there are.
-func (l *loop) next(t *testing.T) {
-	t.Helper()
-	select {
-	case <-l.came:
-	case <-time.After(10 * time.Second):
-		t.Fatal("nothing came back from a load")
-	}
-	l.mu.Lock()
-	queue := l.queue
-	l.queue = nil
-	l.mu.Unlock()
-	for _, f := range queue {
-		f()
-	}
-}
-
-func numbers(_ context.Context, from, count int) ([]int, error) {
-	rows := make([]int, count)
-	for i := range rows {
-		rows[i] = from + i
-	}
-	return rows, nil
-}
-
-func TestPagesComeWhenTheyAreSeen(t *testing.T) {
-	l := newLoop()
-	var changed [][2]int
-	p := NewPager(numbers, l.do, func(from, count int) { changed = append(changed, [2]int{from, count}) })
-	defer p.Wait()
-	defer p.Close()
-	if _, ok := p.Get(1000); ok {
-		t.Fatal("a row is there before it was loaded")
-	}
-	p.Visible(990, 1010)
-	for len(changed) < 2 {
-		l.next(t)
-	}
-	for _, i := range []int{800, 990, 1010, 1199} {
-		if row, ok := p.Get(i); !ok || row != i {
-			t.Errorf("row %d is %d, %v", i, row, ok)
-		}
-	}
-	if _, ok := p.Get(-1); ok {
-		t.Error("there is a row -1")
-	}
-	for i := range 60 {
-		p.Visible(i*200, i*200+20)
-		for {
-			if _, ok := p.Get(i * 200); ok {
-				break
-			}
-			l.next(t)
-		}
-	}
-	if len(p.pages) > pagesKept+2 {
-		t.Errorf("%d pages are held", len(p.pages))
-	}
-}
-
-func TestLoadsNobodyWaitsForAreCancelled(t *testing.T) {
-	l := newLoop()
-	started, ended := make(chan int, 10), make(chan int, 10)
-	p := NewPager(func(ctx context.Context, from, count int) ([]int, error) {
-		if from >= 100_000 {
-			return numbers(ctx, from, count)
-		}
-		started <- from
-		<-ctx.Done()
-		ended <- from
-		return numbers(ctx, from, count) // late, and of no use any more
-	}, l.do, func(from, count int) {
-		if from < 100_000 {
-			t.Errorf("rows from %d on came although nobody waited", from)
-		}
-	})
-	p.Visible(10, 30)
-	<-started
-	p.Visible(100_000, 100_020)
-	if from := <-ended; from != 0 {
-		t.Errorf("the load of rows from %d on was cancelled", from)
-	}
-	l.next(t)
-	l.next(t)
-	p.Reset()
-	p.Close()
-	p.Visible(5, 9)
-	p.Wait()
-	select {
-	case from := <-started:
-		t.Errorf("rows from %d on are loaded after the end", from)
-	default:
-	}
-}
-
-func TestAFailedLoadIsToldAndTriedAgain(t *testing.T) {
-	l := newLoop()
-	broken, got := true, 0
-	p := NewPager(func(ctx context.Context, from, count int) ([]int, error) {
-		if broken {
-			return nil, errors.New("the journal cannot be read")
-		}
-		return numbers(ctx, from, count)
-	}, l.do, func(int, int) { got++ })
-	defer p.Wait()
-	defer p.Close()
-	var told []error
-	p.OnError = func(err error) { told = append(told, err) }
-	p.Visible(0, 20)
-	l.next(t)
-	p.Visible(1, 21)
-	if len(told) != 1 || len(p.running) != 0 {
-		t.Fatalf("%d errors told, %d loads tried again at once", len(told), len(p.running))
-	}
-	broken = false
-	p.Retry()
-	l.next(t)
-	if row, ok := p.Get(7); !ok || row != 7 || got != 1 {
-		t.Error("the second try brought nothing")
-	}
-}
 
 func auditTable(t *testing.T, loaded func(i int) bool) *Table {
 	table := NewTable([]Column{

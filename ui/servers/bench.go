@@ -3,6 +3,7 @@ package servers
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,18 +34,19 @@ type bench struct {
 	call         caller
 	server, tool string
 
-	fields []form.Field
-	form   *form.Form // nil where the schema cannot be asked for by a form
-	raw    *form.Entry
-	mode   *segments
-	input  *fyne.Container
-	run    *button.Button
-	halt   *button.Button
-	status *text.Label
-	result *fyne.Container
-	object fyne.CanvasObject
-	stop   context.CancelFunc // while a call runs
-	output bool               // the tool promises what its result looks like
+	fields  []form.Field
+	form    *form.Form // nil where the schema cannot be asked for by a form
+	raw     *form.Entry
+	written string // the last that was put into raw by the program
+	mode    *segments
+	input   *fyne.Container
+	run     *button.Button
+	halt    *button.Button
+	status  *text.Label
+	result  *fyne.Container
+	object  fyne.CanvasObject
+	stop    context.CancelFunc // while a call runs
+	output  bool               // the tool promises what its result looks like
 
 	// Of the call that runs:
 	id       string // known once it was proposed
@@ -60,7 +62,8 @@ func newBench(k *kit, p *page, call caller, t app.ServerTool) *bench {
 	b.raw = form.NewMultiLine(4)
 	b.raw.EnterBreaks = true
 	b.raw.TextStyle = fyne.TextStyle{Monospace: true}
-	b.raw.SetText("{}")
+	b.written = "{}"
+	b.raw.SetText(b.written)
 	b.raw.OnShortcut = k.d.Shortcut
 	b.raw.OnBigPaste = func(string) {
 		b.say(lang.X("servers.too_long", "This text is too long to be edited here."), theme.Refusal)
@@ -101,29 +104,45 @@ func (b *bench) head() fyne.CanvasObject {
 	return left(segmentFrame(b.mode))
 }
 
-// show changes between form and JSON; what was filled in comes along.
+// show changes between form and JSON; what was filled in comes along. What the form cannot show stays as JSON, so that what
+// is run is what the person wrote.
 func (b *bench) show(i int) {
 	if i == 0 && b.form != nil {
-		if names, values, err := members(json.RawMessage(b.raw.Text)); err == nil {
-			filled := map[string]json.RawMessage{}
-			for n, name := range names {
-				filled[name] = values[n]
-			}
-			b.form.Set(filled)
+		if !b.takeOver() {
+			b.mode.show(1)
+			b.say(lang.X("servers.form_cannot", "The form cannot show these arguments. They stay as JSON."), theme.Waiting)
+			return
 		}
 		b.input.Objects = []fyne.CanvasObject{b.form}
 		if len(b.fields) == 0 {
 			b.input.Objects = []fyne.CanvasObject{text.NewLabel(lang.X("servers.no_arguments", "This tool takes no arguments."), text.Run{Color: theme.Dim}, text.Wrap)}
 		}
 	} else {
-		if b.form != nil {
+		if b.form != nil && !slices.Contains(b.input.Objects, fyne.CanvasObject(b.raw)) { // else the person is there already
 			if s, err := arguments(b.fields, b.form.Values()); err == nil {
-				b.raw.SetText(code.Pretty(s))
+				b.written = code.Pretty(s)
+				b.raw.SetText(b.written)
 			}
 		}
 		b.input.Objects = []fyne.CanvasObject{b.raw}
 	}
 	b.page.changed()
+}
+
+// takeOver fills the form with the JSON that the person wrote; false where it cannot hold all of it.
+func (b *bench) takeOver() bool {
+	if b.raw.Text == b.written {
+		return true // nothing was written there
+	}
+	names, values, err := members(json.RawMessage(b.raw.Text))
+	if err != nil {
+		return false
+	}
+	filled := map[string]json.RawMessage{}
+	for n, name := range names {
+		filled[name] = values[n]
+	}
+	return len(b.form.Replace(filled)) == 0
 }
 
 func (b *bench) say(s string, colour fyne.ThemeColorName) {

@@ -46,7 +46,7 @@ func (t *doctorTab) draw() {
 	for _, c := range checks {
 		mark, colour := "✓ ", theme.Good
 		if !c.OK {
-			mark, colour = "✕ ", theme.Refusal
+			mark, colour = "✗ ", theme.Refusal
 		}
 		l := text.NewLabel("", text.Run{}, text.Wrap)
 		l.SetRuns(text.Run{Text: mark, Color: colour, Bold: true}, text.Run{Text: checkWord(c.Check) + "  ", Bold: true}, text.Run{Text: clean.Clean(c.Message)})

@@ -147,6 +147,24 @@ func TestABenchKeepsWhatIsFilledIn(t *testing.T) {
 	if string(b.form.Values()["limit"]) != "9" {
 		t.Errorf("the form does not hold what the JSON did: %s", b.form.Values()["limit"])
 	}
+	// What was taken out is gone, and what the form has no field for is not dropped.
+	b.mode.choose(1)
+	b.raw.SetText(`{}`)
+	b.mode.choose(0)
+	if left := b.form.Values(); len(left) != 0 {
+		t.Errorf("the form holds %s still", left)
+	}
+	for _, odd := range []string{`{"limit":3,"beside":true}`, `{"limit":"many"}`, `{"limit":1,"limit":2}`, `{`, `{"limit":1}}`} {
+		b.mode.choose(1)
+		b.raw.SetText(odd)
+		b.mode.choose(0)
+		if b.mode.chosen != 1 || b.raw.Text != odd || b.input.Objects[0] != fyne.CanvasObject(b.raw) {
+			t.Errorf("%s was given up for the form, which holds %s", odd, b.form.Values())
+		}
+		if b.mode.choose(1); b.raw.Text != odd {
+			t.Errorf("%s was replaced by %s", odd, b.raw.Text)
+		}
+	}
 }
 
 func TestPermissionIsKept(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -101,6 +102,9 @@ type resourcesTab struct {
 	closing   bool
 	turn      int // counts previews: only the newest is shown
 }
+
+// readPause is how long changes of a resource are gathered before it is read again: a server may report thousands a second.
+const readPause = 250 * time.Millisecond
 
 // followed is a resource whose changes the server reports.
 type followed struct {
@@ -353,12 +357,11 @@ func (t *resourcesTab) follow(key, server string, r app.Resource, on bool) {
 		t.refresh()
 		return
 	}
+	changed := t.s.k.gathered(func() { t.updated(key, server, r) })
 	d.Go(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		end, err := d.App.Subscribe(ctx, server, r.URI, func() {
-			d.Do(func() { t.updated(key, server, r) })
-		})
+		end, err := d.App.Subscribe(ctx, server, r.URI, changed)
 		d.Do(func() {
 			if err != nil {
 				d.Layer.Toast(language.Message(err))
@@ -375,6 +378,25 @@ func (t *resourcesTab) follow(key, server string, r app.Resource, on bool) {
 			t.refresh()
 		})
 	})
+}
+
+// gathered gives a function that may be called from any goroutine and as often as a server likes: do is called on Fyne's
+// goroutine a moment later, once for all calls until then.
+func (k *kit) gathered(do func()) func() {
+	var due atomic.Bool
+	return func() {
+		if !due.CompareAndSwap(false, true) {
+			return
+		}
+		k.d.Go(func(ctx context.Context) {
+			select {
+			case <-ctx.Done():
+			case <-time.After(readPause):
+				due.Store(false)
+				k.d.Do(do)
+			}
+		})
+	}
 }
 
 // updated is told that a followed resource changed: it is read again where it is shown, else marked.

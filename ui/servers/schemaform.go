@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"steward/app/clean"
@@ -93,6 +94,12 @@ func members(object json.RawMessage) (names []string, values []json.RawMessage, 
 			return nil, nil, err
 		}
 		names, values = append(names, name), append(values, v)
+	}
+	if _, err := d.Token(); err != nil { // the closing brace
+		return nil, nil, errNotAnObject
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, nil, errNotAnObject
 	}
 	return names, values, nil
 }

@@ -206,6 +206,18 @@ func TestAFollowedResourceIsMarked(t *testing.T) {
 	if tab.following[key].unseen {
 		t.Error("what is seen is marked as unseen")
 	}
+	// However often it says so, the server is asked again now and then only.
+	times := 0
+	told := d.place.k.gathered(func() { times++ })
+	for range 10_000 {
+		told()
+	}
+	d.until("it is told", func() bool { return times > 0 })
+	told()
+	d.until("it is told again", func() bool { return times > 1 })
+	if times != 2 {
+		t.Errorf("it was told %d times", times)
+	}
 	d.place.detail.choose(tabTools)
 	touch()
 	d.until("it is marked", func() bool { return tab.following[key].unseen && says(tab.row(at()), "●") })

@@ -148,7 +148,7 @@ func (d *editor) try() {
 	d.s.p.test(d.described(), d.key.Text, func(models []string, err error) {
 		d.working(false)
 		if err != nil {
-			d.status.SetText("✕ "+language.Message(err), text.Run{Color: theme.Refusal})
+			d.status.SetText("✗ "+language.Message(err), text.Run{Color: theme.Refusal})
 			return
 		}
 		d.status.SetText("✓ "+lang.X("settings.works", "It works and offers {{.count}} models.", map[string]any{"count": len(models)}), text.Run{Color: theme.Good})
@@ -169,7 +169,7 @@ func (d *editor) store() {
 	d.s.p.save(d.described(), d.key.Text, func(err error) {
 		d.working(false)
 		if err != nil {
-			d.status.SetText("✕ "+language.Message(err), text.Run{Color: theme.Refusal})
+			d.status.SetText("✗ "+language.Message(err), text.Run{Color: theme.Refusal})
 			return
 		}
 		d.key.SetText("")

@@ -48,6 +48,9 @@ func (s *Place) limits() []fyne.CanvasObject {
 		{Name: fieldSystem, Title: lang.X("settings.system", "Instructions for every chat"), Kind: form.Text, Default: system},
 	}, labels)
 	f.OnShortcut = s.d.Shortcut
+	if s.form != nil && s.form.Touched() { // somebody looked at another section meanwhile
+		f.Restore(s.form.State())
+	}
 	s.form = f
 	save := button.New(button.Strong, "", lang.X("common.save", "Save"), func() { s.saveLimits(f) })
 	return []fyne.CanvasObject{&fyne.Container{Layout: fixedWidth{wide}, Objects: []fyne.CanvasObject{f}}, beside(save)}

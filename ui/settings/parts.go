@@ -181,7 +181,7 @@ func labels(s string, role form.Role) fyne.CanvasObject {
 	case form.Help:
 		look.Color = theme.Dim
 	case form.Complaint:
-		look.Color, s = theme.Refusal, "✕ "+s
+		look.Color, s = theme.Refusal, "✗ "+s
 	case form.Warning:
 		look.Color, s = theme.Waiting, "! "+s
 	}

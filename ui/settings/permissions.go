@@ -217,7 +217,7 @@ func (r *ruleEditor) rule() (app.Rule, error) {
 }
 
 func (r *ruleEditor) refuse(err error) {
-	r.status.SetText("✕ "+language.Message(err), text.Run{Color: theme.Refusal})
+	r.status.SetText("✗ "+language.Message(err), text.Run{Color: theme.Refusal})
 }
 
 // try says what the rule would have decided.

@@ -152,6 +152,11 @@ func TestLimitsAreStoredAndNotOverwrittenWhileTyped(t *testing.T) {
 	if b.form != f && f.Touched() {
 		t.Error("what was typed is gone")
 	}
+	b.Goto(About)
+	b.Goto(Limits)
+	if f = b.form; string(f.Values()[fieldRounds]) != "7" || string(f.Values()[fieldSystem]) != `"Be brief."` {
+		t.Errorf("another section was looked at, and %s is left of what was typed", f.Values())
+	}
 	b.saveLimits(f)
 	b.Until("stored", func() bool { return b.p.state.settings.MaxRounds == 7 })
 	if s := b.p.state.settings; s.ToolTimeout != 90*time.Second || s.System != "Be brief." || s.Expiry != 10*time.Minute {

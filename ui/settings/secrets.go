@@ -29,9 +29,9 @@ func keptWords(kind string) (string, fyne.ThemeColorName) {
 	case secrets.KindMemory:
 		return "! " + lang.X("settings.kept_memory", "In memory, until the program ends"), theme.Waiting
 	case secrets.KindAbsent:
-		return "✕ " + lang.X("settings.kept_absent", "There is no keyring on this computer"), theme.Refusal
+		return "✗ " + lang.X("settings.kept_absent", "There is no keyring on this computer"), theme.Refusal
 	}
-	return "✕ " + lang.X("settings.kept_error", "The keyring does not work"), theme.Refusal
+	return "✗ " + lang.X("settings.kept_error", "The keyring does not work"), theme.Refusal
 }
 
 // secrets shows where keys are kept, whether they can be read, and what can be done about it.
@@ -187,7 +187,7 @@ func (p *phrase) use() {
 		s.d.Do(func() {
 			if err != nil {
 				p.do.Enable()
-				p.status.SetText("✕ "+language.Message(err), text.Run{Color: theme.Refusal})
+				p.status.SetText("✗ "+language.Message(err), text.Run{Color: theme.Refusal})
 				return
 			}
 			p.first.SetText("")

@@ -143,7 +143,7 @@ func (b *callBody) buildAnswers() {
 	b.note.entry.SetText(b.a.reason)
 	b.note.entry.OnChanged = func(s string) { b.a.reason = s }
 	b.once = newButton(c, strong, lang.X("approval.allow_once", "Allow once"), keyHint(), func() { b.allow(consent.Once) })
-	b.more = newButton(c, plain, lang.X("approval.allow_more", "Allow more")+" ▾", "", func() {
+	b.more = newButton(c, plain, lang.X("approval.allow_more", "Allow more")+" ▼", "", func() {
 		if b.scopes.Visible() {
 			b.scopes.Hide()
 		} else {
@@ -377,7 +377,7 @@ func (b *callBody) showFit() {
 	}
 	runs := []text.Run{{Text: words + " · ", Color: theme.Dim}, {Text: lang.X("approval.schema_fits", "schema ✓"), Color: theme.Dim}}
 	if !fits {
-		runs[1] = text.Run{Text: lang.X("approval.schema_broken", "schema ✕"), Color: theme.Refusal}
+		runs[1] = text.Run{Text: lang.X("approval.schema_broken", "schema ✗"), Color: theme.Refusal}
 	}
 	b.count.SetRuns(runs...)
 	lines := make([]text.Run, 0, len(found))
@@ -390,7 +390,7 @@ func (b *callBody) showFit() {
 		if i == min(len(found), maxViolations)-1 {
 			end = ""
 		}
-		lines = append(lines, text.Run{Text: "✕ " + clean.Line(where, 200) + ": " + clean.Line(sentence.Worded(v.Message), 400) + end, Color: theme.Refusal})
+		lines = append(lines, text.Run{Text: "✗ " + clean.Line(where, 200) + ": " + clean.Line(sentence.Worded(v.Message), 400) + end, Color: theme.Refusal})
 	}
 	b.problems.SetRuns(lines...)
 	if shows := len(lines) > 0; shows != b.problems.Visible() {

@@ -210,7 +210,7 @@ func TestEveryEndIsSaid(t *testing.T) {
 		{"was stopped", func(_ consent.Item, cancel context.CancelFunc) { cancel() }},
 		{"is not running", func(first consent.Item, _ context.CancelFunc) {
 			r.call(context.Background(), "die", "{}")
-			for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(60 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 				for _, i := range r.app.Waiting().List() {
 					if i.ID != first.ID {
 						if err := r.app.Waiting().Answer(i.ID, i.Hash, consent.Answer{Action: consent.Allow}); err != nil {

@@ -102,7 +102,7 @@ func (c *Card) formText(s string, role form.Role) fyne.CanvasObject {
 	case form.Help:
 		return c.caption(s, theme.Dim)
 	case form.Complaint:
-		return c.caption("✕ "+s, theme.Refusal)
+		return c.caption("✗ "+s, theme.Refusal)
 	case form.Warning:
 		return c.caption("◆ "+s, theme.Waiting)
 	}

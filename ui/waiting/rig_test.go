@@ -127,14 +127,14 @@ func (r *rig) pass(d time.Duration) {
 // until serves the window until something is so.
 func (r *rig) until(what string, so func() bool) {
 	r.t.Helper()
-	end := time.After(10 * time.Second)
+	end := time.After(60 * time.Second)
 	for !so() {
 		select {
 		case f := <-r.queue:
 			f()
 		case <-time.After(time.Millisecond):
 		case <-end:
-			r.t.Fatalf("not within 10 s: %s", what)
+			r.t.Fatalf("not within 60 s: %s", what)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func (b *sampleBody) buildRequest() {
 	c := b.c
 	b.where = newSampleTarget(c, b.d)
 	b.limits = newSampleLimits(c, b.d)
-	b.more = newButton(c, plain, lang.X("sampling.limits", "Limits and trust")+" ▾", "", func() {
+	b.more = newButton(c, plain, lang.X("sampling.limits", "Limits and trust")+" ▼", "", func() {
 		b.d.open = !b.d.open
 		b.limits.show(b.d.open)
 		c.changed()

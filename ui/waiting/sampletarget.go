@@ -49,7 +49,7 @@ type sampleTarget struct {
 func newSampleTarget(c *Card, d *sampleDraft) *sampleTarget {
 	t := &sampleTarget{c: c, d: d}
 	s := c.item.Sampling
-	t.model = newButton(c, plain, t.name(), "▾", t.choose)
+	t.model = newButton(c, plain, t.name(), "▼", t.choose)
 	where := s.Where
 	if s.Endpoint == app.DemoEndpoint {
 		where = lang.X("sampling.at_demo", "the built-in demo model")
