@@ -76,7 +76,11 @@ func (s *Shell) around(t topic) {
 	if t != topicWaiting {
 		return
 	}
-	s.notifier.waits(len(s.hub.waiting))
+	ids := make([]string, len(s.hub.waiting))
+	for i, item := range s.hub.waiting {
+		ids[i] = item.ID
+	}
+	s.notifier.waits(ids)
 	elsewhere := s.hub.elsewhere(s.conversation())
 	if s.current == place.Waiting {
 		elsewhere = nil

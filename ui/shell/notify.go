@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -18,17 +19,22 @@ type notifier struct {
 	now   func() time.Time
 
 	front   bool
-	waiting int // things that waited at the last look
-	unsaid  int // that came since the last notification
+	waiting []string // ids of what waited at the last look
+	unsaid  int      // things that came since the last notification
 	last    time.Time
 	planned bool
 }
 
-// waits is told how many things wait now.
-func (n *notifier) waits(count int) {
-	came := count - n.waiting
-	n.waiting = count
-	if n.front || count == 0 {
+// waits is told what waits now, by ids: something that came as another went is new all the same.
+func (n *notifier) waits(ids []string) {
+	came := 0
+	for _, id := range ids {
+		if !slices.Contains(n.waiting, id) {
+			came++
+		}
+	}
+	n.waiting = ids
+	if n.front || len(ids) == 0 {
 		n.unsaid = 0
 		return
 	}
@@ -60,8 +66,8 @@ func (n *notifier) say() {
 	}
 	n.last, n.unsaid = n.now(), 0
 	words := lang.X("shell.thing_waits", "Something waits for your answer.")
-	if n.waiting > 1 {
-		words = lang.X("shell.things_wait", "{{.count}} things wait for your answer.", map[string]any{"count": n.waiting})
+	if count := len(n.waiting); count > 1 {
+		words = lang.X("shell.things_wait", "{{.count}} things wait for your answer.", map[string]any{"count": count})
 	}
 	n.send(fyne.NewNotification(lang.X("common.app", "Steward"), words))
 }

@@ -39,6 +39,7 @@ type sideBar struct {
 	chosen   string // conversation that is shown
 	narrow   bool
 	unsearch func()
+	first    bool // the first chat is to be opened as soon as those that were searched for are there
 }
 
 func newSideBar(s *Shell) *sideBar {
@@ -130,6 +131,7 @@ func (b *sideBar) update(t topic) {
 	h := b.s.hub
 	switch t {
 	case topicChats:
+		defer b.openFound()
 		b.rows = b.arrange(h)
 		b.chats.Reset()
 		b.markChosen()
@@ -207,6 +209,7 @@ func (b *sideBar) arrange(h *hub) []sideRow {
 // typed searches once the person pauses.
 func (b *sideBar) typed(search string) {
 	b.unsearch()
+	b.first = false
 	b.unsearch = b.s.after(typingPause, func() { b.s.hub.find(search, false) })
 }
 
@@ -232,7 +235,21 @@ func (b *sideBar) searchKey(e *fyne.KeyEvent) bool {
 	return true
 }
 
+// openFirst opens the first chat that fits what stands in the search, also where that was typed too fast to have been
+// searched for yet.
 func (b *sideBar) openFirst() {
+	b.unsearch()
+	b.first = true
+	b.s.hub.find(b.find.Text, b.s.hub.archived && b.find.Text == "")
+	b.openFound()
+}
+
+func (b *sideBar) openFound() {
+	h := b.s.hub
+	if !b.first || h.busy[topicChats] || h.search != b.find.Text {
+		return
+	}
+	b.first = false
 	for i, r := range b.rows {
 		if r.chat != nil {
 			b.openRow(i)

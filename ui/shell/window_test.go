@@ -215,13 +215,19 @@ func TestDaysAreThePersonsOwn(t *testing.T) {
 func TestNotificationsAreRare(t *testing.T) {
 	test.NewTempApp(t)
 	now := time.Unix(1000, 0)
+	ids := func(count int) (out []string) {
+		for i := range count {
+			out = append(out, fmt.Sprint(i))
+		}
+		return out
+	}
 	var sent []string
 	var later func()
 	n := &notifier{send: func(f *fyne.Notification) { sent = append(sent, f.Content) }, now: func() time.Time { return now },
 		after: func(_ time.Duration, f func()) func() { later = f; return func() {} }}
-	n.waits(1)
+	n.waits(ids(1))
 	for i := 2; i < 50; i++ {
-		n.waits(i)
+		n.waits(ids(i))
 	}
 	if len(sent) != 1 || later == nil {
 		t.Fatalf("sent: %q", sent)
@@ -232,16 +238,21 @@ func TestNotificationsAreRare(t *testing.T) {
 		t.Errorf("sent: %q", sent)
 	}
 	n.inFront(true)
-	n.waits(60)
+	n.waits(ids(60))
 	n.inFront(false)
-	n.waits(59)
+	n.waits(ids(59))
 	now = now.Add(time.Hour)
 	if len(sent) != 2 {
 		t.Errorf("the person was told of what was seen: %q", sent)
 	}
-	n.waits(60)
+	n.waits(ids(60))
 	if len(sent) != 3 {
 		t.Error("the person was not told of what came while the window was away")
+	}
+	now = now.Add(time.Hour)
+	n.waits(append(ids(59), "another")) // one went, one came
+	if len(sent) != 4 {
+		t.Error("the person was not told of what came as something else went")
 	}
 }
 
@@ -276,5 +287,24 @@ func TestNoticesThatMatterStayUntilTheyAreRead(t *testing.T) {
 	b.until("the person is told", func() bool { return b.layer.Modal() })
 	if !b.press(fyne.KeyEscape, 0) || b.layer.Modal() {
 		t.Error("one key does not close what was told at once")
+	}
+}
+
+// Enter in the search opens what was searched for, however fast it was typed.
+func TestEnterOpensWhatWasSearchedFor(t *testing.T) {
+	b := newBench(t, "light", "en", memory{})
+	b.source.chats = []app.Conversation{{ID: "c_newest", Title: "The newest"}, {ID: "c_wanted", Title: "The wanted one"}}
+	b.readAll()
+	b.source.mu.Lock()
+	b.source.chats = []app.Conversation{{ID: "c_wanted", Title: "The wanted one"}}
+	b.source.mu.Unlock()
+	b.side.find.SetText("wanted")
+	b.side.openFirst()
+	if b.conversation() != "" {
+		t.Errorf("%q was opened before anything was found", b.conversation())
+	}
+	b.until("it is opened", func() bool { return b.conversation() != "" })
+	if b.conversation() != "c_wanted" {
+		t.Errorf("%q was opened", b.conversation())
 	}
 }
