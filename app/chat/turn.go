@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"steward/app/clean"
@@ -188,10 +189,11 @@ func (t *turn) history() ([]storage.Message, error) {
 
 // asWritten puts what the person has just written in the place of what is stored of it.
 func (t *turn) asWritten() error {
-	if len(t.messages) == 0 || t.in.Again != "" {
+	i := slices.IndexFunc(t.messages, func(m storage.Message) bool { return m.ID == t.head })
+	if i < 0 || t.in.Again != "" {
 		return nil
 	}
-	m := &t.messages[len(t.messages)-1]
+	m := &t.messages[i]
 	m.Text = t.in.Text
 	if len(t.in.Attach) == 0 {
 		return nil

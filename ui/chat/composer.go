@@ -319,6 +319,14 @@ func (c *composer) submit() {
 	})
 }
 
+// say sends something else than what stands in the composer, which stays.
+func (c *composer) say(words string) {
+	before := c.draft()
+	c.restore(draft{text: words})
+	c.submit()
+	c.restore(before)
+}
+
 // with is a draft with what was begun behind it.
 func (d draft) with(next draft) draft {
 	if d.edits != "" {

@@ -49,3 +49,15 @@ func TestTheTimeOfACallCountsFromItsBeginning(t *testing.T) {
 		t.Errorf("it runs since %v", d)
 	}
 }
+
+// A suggestion that is sent leaves what was begun where it stands.
+func TestASuggestionKeepsWhatWasBegun(t *testing.T) {
+	b := newBench(t, "light", "en")
+	b.ready()
+	b.composer.entry.SetText("something begun")
+	b.composer.say("hello")
+	b.until("it is answered", func() bool { return b.state.last(roleAssistant) != nil && b.ended() })
+	if m := b.state.last(roleUser); m.words() != "hello" || b.composer.entry.Text != "something begun" {
+		t.Errorf("sent was %q, and there is %q", m.words(), b.composer.entry.Text)
+	}
+}

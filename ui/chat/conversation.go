@@ -61,14 +61,21 @@ func (p *Place) stopCall(id string) {
 }
 
 func (p *Place) regenerate() {
-	if p.state.conversation == "" {
+	id := p.state.conversation
+	if id == "" {
 		return
 	}
 	p.list.SetFollow(true)
-	p.named(func(ctx context.Context, id string) error {
-		_, err := p.d.App.Regenerate(ctx, id)
-		return err
-	}, p.read)
+	p.stored(id, func(err error) {
+		if err != nil {
+			p.fail(err)
+			return
+		}
+		p.background(func(ctx context.Context) error {
+			_, err := p.d.App.Regenerate(ctx, id)
+			return err
+		}, p.read)
+	})
 }
 
 // editMessage puts a sent message into the composer: sending it begins a branch.

@@ -57,16 +57,13 @@ func (e *empty) fill() {
 		newLine(0, []fyne.CanvasObject{connect}, nil))
 }
 
-// newSuggestion is a card that puts a question into the composer and sends it.
+// newSuggestion is a card that sends a question.
 func newSuggestion(p *Place, icon, name, ask string) fyne.CanvasObject {
 	said := text.NewLabel(ask, text.Run{Color: theme.Dim}, text.Wrap)
 	inner := newColumn(theme.Step/2, pad{2.5 * theme.Step, 3 * theme.Step, 2.5 * theme.Step, 3 * theme.Step},
 		newBeside(widget.NewIcon(theme.IconIn(icon, theme.Accent)), newColumn(theme.Step/2, pad{}, text.NewLabel(name, text.Run{Bold: true}, text.Wrap), said)))
 	inner.ground, inner.stroke = theme.Card, theme.Line
-	t := newTappable(inner, func() {
-		p.composer.restore(draft{text: ask})
-		p.composer.submit()
-	})
+	t := newTappable(inner, func() { p.composer.say(ask) })
 	t.onShort = p.d.Shortcut
 	return &suggestion{tappable: t, inner: inner}
 }

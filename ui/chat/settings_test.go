@@ -62,6 +62,13 @@ func TestAMessageWaitsForTheSettingsShown(t *testing.T) {
 	delete(b.saves, b.state.conversation)
 	under.then[0](nil)
 	b.until("it was sent then", func() bool { return b.state.last(roleAssistant).ID != last && b.ended() })
+	again := &saving{}
+	b.saves[b.state.conversation] = again
+	b.regenerate()
+	b.settle()
+	if b.state.working || len(again.then) != 1 {
+		t.Error("the model was asked again before the settings were stored")
+	}
 }
 
 // What a new chat was to be it is, though the person has gone on to the next one before it had a name.
