@@ -123,7 +123,9 @@ func (a *App) Subscribe(ctx context.Context, server, uri string, on func()) (can
 	if why, err := a.gate.Blocked(ctx, conn); err != nil || why != "" {
 		return nil, &Message{Key: "server_unreviewed", Args: args("server", reveal(server), "detail", fmt.Sprintf("The server %s must be reviewed first: %s", reveal(server), why)), Err: err}
 	}
+	a.desk.follow(server, uri, 1)
 	if err := conn.Subscribe(ctx, uri); err != nil {
+		a.desk.follow(server, uri, -1)
 		return nil, fmt.Errorf("changes of %s cannot be subscribed to at the server %s: %w", reveal(uri), reveal(server), err)
 	}
 	unsub := a.bus.Subscribe(func(e event.Event) {
@@ -141,7 +143,9 @@ func (a *App) Subscribe(ctx context.Context, server, uri string, on func()) (can
 	})
 	return sync.OnceFunc(func() {
 		unsub()
-		a.unsubscribe(server, uri)
+		if a.desk.follow(server, uri, -1) == 0 {
+			a.unsubscribe(server, uri)
+		}
 	}), nil
 }
 
@@ -176,7 +180,12 @@ func (a *App) unsubscribe(server, uri string) {
 	a.spawn(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, factWait)
 		defer cancel()
-		if err := conn.Unsubscribe(ctx, uri); err != nil && ctx.Err() == nil && conn.State() == mcphost.StateReady {
+		err := conn.Unsubscribe(ctx, uri)
+		if a.desk.follow(server, uri, 0) > 0 { // somebody has begun to listen meanwhile
+			a.subscribeAgain(server, uri)
+			return
+		}
+		if err != nil && ctx.Err() == nil && conn.State() == mcphost.StateReady {
 			a.serverNotice("server_subscription", server, "The server goes on reporting changes of "+reveal(uri)+": "+a.line(err.Error()))
 		}
 	})

@@ -336,6 +336,10 @@ func TestSubscriptions(t *testing.T) {
 			t.Fatal("nothing was heard of " + what)
 		}
 	}
+	other, err := r.app.Subscribe(ctx, "demo", d.ResourceList[i].URI, func() {})
+	check(t, err)
+	other() // who still listens goes on hearing
+	time.Sleep(100 * time.Millisecond)
 	book()
 	wait("a booking")
 	check(t, r.app.RestartServer(ctx, "demo"))

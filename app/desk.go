@@ -36,6 +36,8 @@ type desk struct {
 	gone  bool                   // the program ends
 	work  sync.WaitGroup
 
+	followed map[followed]int // how many listen to the changes of a resource
+
 	facts serverFacts
 }
 
@@ -46,9 +48,26 @@ type toolChoices struct {
 	Twice    map[string]map[string]bool   `json:"twice,omitempty"`
 }
 
+// followed names a resource of a server.
+type followed struct{ server, uri string }
+
+// follow counts who listens to the changes of a resource, and says how many do now.
+func (d *desk) follow(server, uri string, by int) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	k := followed{server, uri}
+	d.followed[k] += by
+	n := d.followed[k]
+	if n == 0 {
+		delete(d.followed, k)
+	}
+	return n
+}
+
 // openDesk reads what is stored; what cannot be read is told, and counts as nothing.
 func (a *App) openDesk(ctx context.Context) error {
 	a.desk.chats, a.desk.bin = map[string]ConversationSettings{}, map[string]*time.Timer{}
+	a.desk.followed = map[followed]int{}
 	a.desk.facts.known = map[string]serverKnown{}
 	a.desk.facts.asking = map[string]*asking{}
 	raw, err := a.db.Setting(ctx, toolsKey)

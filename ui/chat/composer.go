@@ -93,13 +93,7 @@ func (c *composer) restore(d draft) {
 	c.attach, c.edits, c.aside = d.attach, d.edits, d.aside
 	c.mentioned, c.dismissed = nil, nil
 	c.entry.SetText(d.text)
-	c.entry.CursorColumn, c.entry.CursorRow = 0, 0
-	for range d.text {
-		c.entry.Entry.TypedKey(&fyne.KeyEvent{Name: fyne.KeyRight})
-		if len(d.text) > 400 {
-			break
-		}
-	}
+	c.entry.Entry.TypedKey(&fyne.KeyEvent{Name: fyne.KeyPageDown}) // to its end
 	c.rebuild()
 }
 
@@ -202,12 +196,17 @@ func (c *composer) changed() {
 
 // before is the text left of the cursor, from the last line break on.
 func (c *composer) before() string {
-	lines := strings.Split(c.entry.Text, "\n")
-	if c.entry.CursorRow >= len(lines) {
-		return ""
+	all := c.entry.Text
+	end := len(all)
+	n := c.entry.CursorTextOffset() // in characters; rows count the lines that a long one is broken into
+	for i := range all {
+		if n == 0 {
+			end = i
+			break
+		}
+		n--
 	}
-	l := []rune(lines[c.entry.CursorRow])
-	return string(l[:min(c.entry.CursorColumn, len(l))])
+	return all[strings.LastIndexByte(all[:end], '\n')+1 : end]
 }
 
 func (c *composer) resized() {

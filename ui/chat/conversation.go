@@ -2,13 +2,11 @@ package chat
 
 import (
 	"context"
-	"net/url"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/lang"
 
-	"steward/ui/language"
 	"steward/ui/place"
 )
 
@@ -122,22 +120,6 @@ func (p *Place) copyConversation() {
 			p.copyText(s)
 		})
 	})
-}
-
-// openLink asks before an address of a message is opened: its words may say something else than where it leads.
-func (p *Place) openLink(address string) {
-	u, err := url.Parse(address)
-	if err != nil {
-		return
-	}
-	p.d.Layer.Ask(lang.X("chat.open_link", "Open this address?"), u.Hostname()+"\n\n"+address,
-		place.Button{Label: lang.X("common.cancel", "Cancel")},
-		place.Button{Label: lang.X("chat.copy_link", "Copy the address"), Do: func() { p.copyText(address) }},
-		place.Button{Label: lang.X("common.open", "Open"), Look: place.Strong, Do: func() {
-			if err := fyne.CurrentApp().OpenURL(u); err != nil {
-				p.d.Layer.Toast(language.Message(err))
-			}
-		}})
 }
 
 // keyFromText uses Escape that a text had no use for.

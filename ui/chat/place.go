@@ -79,6 +79,7 @@ type itemCard interface {
 	fyne.CanvasObject
 	HeightFor(width float32) float32
 	Enter() // puts the keyboard into it, on the answer that lets nothing happen
+	Again() // it was out of sight and is seen now
 	Close()
 }
 
@@ -147,6 +148,9 @@ func (p *Place) Goto(argument string) {
 func (p *Place) Shown() {
 	p.shown = true
 	p.list.Reset()
+	for v := range p.cards {
+		v.card.Again()
+	}
 	p.focusComposer()
 	p.readEnter()
 	p.tick()

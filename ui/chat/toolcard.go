@@ -125,7 +125,7 @@ func (t *toolCard) factsLine() string {
 	}
 	switch t.call.State {
 	case callRunning:
-		out = append(out, elapsed(t.p.now().Sub(t.p.since(t.call.ID))))
+		out = append(out, elapsed(t.p.now().Sub(t.p.since(&t.call))))
 	case callDone:
 		if t.call.Decision == "allowed" && t.call.Seconds > 0 {
 			out = append(out, seconds(t.call.Seconds))
@@ -341,12 +341,12 @@ func (r *progressRenderer) Layout(s fyne.Size) {
 	b.done.Resize(fyne.NewSize(w, s.Height))
 }
 
-// since notes when a call was first seen to run.
-func (p *Place) since(id string) time.Time {
-	if t, ok := p.runs[id]; ok {
+// since is when a call began to run: as it was read, or when it was first seen to.
+func (p *Place) since(c *app.CallState) time.Time {
+	if t, ok := p.runs[c.ID]; ok {
 		return t
 	}
-	t := p.now()
-	p.runs[id] = t
+	t := p.now().Add(-time.Duration(c.Seconds * float64(time.Second)))
+	p.runs[c.ID] = t
 	return t
 }

@@ -363,8 +363,9 @@ func (c *Card) paint() {
 	}
 }
 
-// again starts the clock that seen began anew: the card was out of sight and is seen now.
-func (c *Card) again() {
+// Again says that the card was out of sight and is seen now: answers that let something happen are not taken right
+// after it.
+func (c *Card) Again() {
 	if !c.shown.IsZero() && !c.closed {
 		c.shown = c.d.now()
 		c.update()

@@ -163,7 +163,7 @@ func (p *Place) Shown() {
 	p.sync()
 	p.shown = true
 	for _, c := range p.cards {
-		c.again()
+		c.Again()
 	}
 }
 
