@@ -63,7 +63,7 @@ func (a *App) RevokeGrants(ctx context.Context, server string) (int, error) {
 // NamesSecret says whether a server's entry names a secret, so that a misspelt name is
 // noticed before a value is asked for.
 func (a *App) NamesSecret(server, name string) error {
-	c, ok := config.Find(a.servers.list.servers, server)
+	c, ok := config.Find(a.servers.now().servers, server)
 	if !ok {
 		return a.servers.unknown(server)
 	}

@@ -166,13 +166,13 @@ func (p *Place) Close() {
 		v.card.Close()
 	}
 	unsub, pool, watches := p.unsub, p.pool, slices.Collect(maps.Values(p.watches))
-	go func() { // all of them wait for work that may itself want Fyne's goroutine
+	p.d.Go(func(context.Context) { // all of them wait for work that may itself want Fyne's goroutine
 		for _, k := range watches {
 			k.end()
 		}
 		unsub()
 		pool.Close()
-	}()
+	})
 }
 
 // open shows a conversation from the store.

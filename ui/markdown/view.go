@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"strings"
+	"time"
 
 	"fyne.io/fyne/v2"
 
@@ -10,7 +11,8 @@ import (
 )
 
 const (
-	atOnce       = 16 << 10  // bytes parsed on Fyne's thread; more is parsed off it
+	atOnce       = 16 << 10 // bytes parsed on Fyne's thread; more is parsed off it
+	slowFrom     = 10 * time.Millisecond
 	bigBytes     = 200 << 10 // a longer source is shown as its beginning, with a viewer of the whole
 	bigLines     = 2000
 	previewLines = 60
@@ -42,6 +44,7 @@ type View struct {
 	final   int // bytes of src whose blocks no longer change
 	parsed  int // bytes of src that are parsed; the rest is shown as it is
 	parsing bool
+	slow    bool // a short source has taken long to parse, as hostile ones do: nothing of this view is parsed on Fyne's thread any more
 	shown   []shown
 	kept    int // how many of shown are final
 	groups  int // how many groups those have
@@ -111,8 +114,8 @@ func (v *View) restart() {
 
 // finish parses everything; what was parsed until then is seen meanwhile.
 func (v *View) finish() {
-	if len(v.src) <= atOnce || v.cfg.Pool == nil {
-		v.showAll(Parse(v.src, v.cfg.Words))
+	if v.here(v.src) {
+		v.showAll(v.parseHere(v.src))
 		return
 	}
 	v.showRest()
@@ -128,9 +131,9 @@ func (v *View) showAll(blocks []Block) {
 // so that the work stays in proportion to the source.
 func (v *View) grow() {
 	tail := v.src[v.final:]
-	if len(tail) <= atOnce || v.cfg.Pool == nil {
+	if v.here(tail) {
 		if !v.parsing {
-			v.apply(Parse(tail, v.cfg.Words), len(v.src))
+			v.apply(v.parseHere(tail), len(v.src))
 			return
 		}
 	} else if !v.parsing && len(v.src)-v.parsed > (v.parsed-v.final)/4 {
@@ -139,6 +142,19 @@ func (v *View) grow() {
 		v.parse(tail, func(blocks []Block) { v.apply(blocks, until) })
 	}
 	v.showRest()
+}
+
+// here tells whether a source is parsed on Fyne's thread.
+func (v *View) here(src string) bool { return v.cfg.Pool == nil || len(src) <= atOnce && !v.slow }
+
+// parseHere parses a source here, and notes when that took long.
+func (v *View) parseHere(src string) []Block {
+	begun := time.Now()
+	blocks := Parse(src, v.cfg.Words)
+	if time.Since(begun) > slowFrom {
+		v.slow = true
+	}
+	return blocks
 }
 
 // parse has a source parsed off Fyne's thread and hands the blocks on, unless they are of no use any more.

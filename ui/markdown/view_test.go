@@ -88,6 +88,30 @@ func TestLongSourceIsParsedOffTheThread(t *testing.T) {
 	}
 }
 
+// A short source that takes long, as nested quotes do, is parsed on Fyne's thread once at most.
+func TestASlowSourceIsParsedOffTheThread(t *testing.T) {
+	q, pool := pooled(t)
+	v := NewView(Config{Words: words(), Pool: pool})
+	v.SetSource("a", false)
+	if v.slow || v.parsed != 1 {
+		t.Fatalf("a short source: %d bytes are parsed, slow %v", v.parsed, v.slow)
+	}
+	src := strings.Repeat(">", 12_000)
+	v.SetSource(src, false)
+	if v.parsed != len(src) || !v.slow {
+		t.Skipf("nested quotes are parsed quickly by now (%d bytes at once)", v.parsed)
+	}
+	v.SetSource(src+strings.Repeat(">", 4_000), false) // still short
+	if v.parsed != len(src) || !v.parsing {
+		t.Fatalf("%d bytes are parsed on the thread", v.parsed)
+	}
+	for end := time.Now().Add(10 * time.Second); v.parsing; time.Sleep(time.Millisecond) {
+		if q.run(); time.Now().After(end) {
+			t.Fatal("it is never parsed")
+		}
+	}
+}
+
 func TestLongTailGrowsWithoutParsingItEachTime(t *testing.T) {
 	q, pool := pooled(t)
 	v := NewView(Config{Words: words(), Pool: pool})
