@@ -174,7 +174,10 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	if err := a.engine.Recover(ctx, a.recovery); err != nil {
 		return err
 	}
-	return a.emptyBin(ctx)
+	if err := a.emptyBin(ctx); err != nil && !errors.Is(err, journal.ErrBroken) {
+		a.notice("storage", "", err.Error()) // what is left in the bin keeps nobody from working
+	}
+	return nil
 }
 
 // makeWorkDir makes the folder in which servers without one of their own work. It stands in

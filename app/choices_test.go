@@ -17,6 +17,39 @@ import (
 )
 
 // Permissions are rules with an id of their own; ask takes back what was granted.
+// What is always allowed ends when the tool gets another definition, and says so.
+func TestAPermissionEndsWithTheDefinition(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r := newRig(t, map[string]any{"s": self(t, "scripted", "--only", "echo")})
+	check(t, r.app.SetPermission(ctx, "s", "echo", PermissionAllow))
+	tool := func() ServerTool {
+		return must(t, func() (ServerDetail, error) { return r.app.ServerNow(ctx, "s") }).ServerTools[0]
+	}
+	if p := tool(); p.Permission != PermissionAllow || p.Rule == "" {
+		t.Errorf("allowed it is %q", p.Permission)
+	}
+	rule := must(t, func() ([]Rule, error) { return r.app.Rules(ctx) })[0]
+	if !strings.Contains(string(rule.Condition), tool().Definition) {
+		t.Fatalf("the rule asks %s of %s", rule.Condition, tool().Definition)
+	}
+	rule.Condition = must(t, func() (json.RawMessage, error) { return consent.WhileDefined("sha256:before") }) // as it was allowed
+	must(t, func() (string, error) { return r.app.SaveRule(ctx, rule) })
+	if p := tool(); p.Permission != PermissionAsk {
+		t.Errorf("defined otherwise it is %q", p.Permission)
+	}
+	out := make(chan Outcome, 1)
+	go func() { o, _ := r.app.Call(ctx, "s", "echo", `{"text":"a"}`); out <- o }()
+	r.answer(consent.Answer{Action: consent.Deny})
+	if o := <-out; o.By != "person" {
+		t.Errorf("decided by %q", o.By)
+	}
+	check(t, r.app.SetPermission(ctx, "s", "echo", PermissionAllow))
+	if rules := must(t, func() ([]Rule, error) { return r.app.Rules(ctx) }); len(rules) != 1 || rules[0].ID != rule.ID || tool().Permission != PermissionAllow {
+		t.Errorf("allowed anew: %+v", rules)
+	}
+}
+
 func TestPermissionsOfATool(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

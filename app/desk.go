@@ -99,7 +99,10 @@ func (a *App) closeDesk(ctx context.Context) error {
 	if a.db == nil {
 		return nil
 	}
-	return a.emptyBin(ctx)
+	if err := a.emptyBin(ctx); !errors.Is(err, journal.ErrBroken) {
+		return err
+	}
+	return nil // it was told already that nothing can be recorded, and this is done when it can
 }
 
 // emptyBin erases every conversation that nobody can want back.
@@ -117,12 +120,12 @@ func (a *App) emptyBin(ctx context.Context) error {
 
 // erase removes a conversation for good. The records of a temporary one keep their texts.
 func (a *App) erase(ctx context.Context, c storage.Conversation) error {
-	err := a.db.Write(ctx, func(tx *storage.Tx) error {
-		if c.Temporary {
-			return tx.ForgetConversation(c.ID)
-		}
-		return tx.DeleteConversation(c.ID)
-	})
+	var err error
+	if c.Temporary {
+		err = a.db.Write(ctx, func(tx *storage.Tx) error { return tx.ForgetConversation(c.ID) })
+	} else {
+		err = a.journal.Erase(ctx, c.ID) // the record says so, or its check would miss the texts
+	}
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}

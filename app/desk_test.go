@@ -300,14 +300,26 @@ func TestDeletingAndBringingBack(t *testing.T) {
 	if _, err := r.app.db.Conversation(ctx, kept); err != nil {
 		t.Error(err)
 	}
+	r.holds()
+}
+
+// holds fails the test where the record does not verify.
+func (r *rig) holds() {
+	r.t.Helper()
+	if v, err := r.app.Journal().Verify(context.Background()); err != nil || !v.OK {
+		r.t.Errorf("the record does not hold: %+v, %v", v, err)
+	}
 }
 
 // When the time to bring it back is over a conversation is erased while the program runs.
 func TestErasingWhenTheTimeIsOver(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	r := newRig(t, map[string]any{}, say("one"))
-	id := r.say("", "gone")
+	r := newRig(t, map[string]any{"s": self(t, "scripted")}, calls("echo", `{"text":"hello"}`), say("one"))
+	turn := r.send(Draft{Text: "gone"})
+	id := turn.Conversation()
+	r.answer(consent.Answer{Action: consent.Allow})
+	r.done(turn)
 	undo := must(t, func() (Undo, error) { return r.app.Delete(ctx, id) })
 	r.app.desk.mu.Lock()
 	r.app.desk.bin[id].Reset(time.Millisecond)
@@ -319,6 +331,7 @@ func TestErasingWhenTheTimeIsOver(t *testing.T) {
 	if _, err := r.app.db.Conversation(ctx, id); err == nil {
 		t.Error("it is still stored")
 	}
+	r.holds()
 }
 
 // A temporary conversation leaves its journal and nothing else.

@@ -44,29 +44,70 @@ type Grant struct {
 	Suspended    bool // the tool or the server differs from what was granted
 }
 
-// permissionOf reads a tool's own rule: one that names it and asks nothing more.
-func permissionOf(rules []storage.Rule, server, tool string) (permission, rule string) {
+// permissionOf reads a tool's own rule: one that names it and asks nothing more than that it
+// is defined as it was. One that allowed another definition has ended.
+func permissionOf(rules []storage.Rule, server, tool, definition string) (permission, rule string) {
 	for _, r := range rules {
-		if isOwn(r, server, tool) {
-			return r.Effect, r.ID
+		if !isOwn(r, server, tool) {
+			continue
 		}
+		if was, _ := consent.DefinitionOf(r); was != "" && was != definition {
+			return PermissionAsk, ""
+		}
+		return r.Effect, r.ID
 	}
 	return PermissionAsk, ""
 }
 
 func isOwn(r storage.Rule, server, tool string) bool {
-	return r.Server == server && r.Tool == tool && server != "" && tool != "" && tool != "*" &&
-		(len(r.Condition) == 0 || string(r.Condition) == "null" || string(r.Condition) == "{}")
+	_, only := consent.DefinitionOf(r)
+	return only && r.Server == server && r.Tool == tool && server != "" && tool != "" && tool != "*"
 }
 
-// SetPermission makes a tool ask, or sets a rule of its own that allows or denies it. Ask
-// takes back standing grants of the tool as well.
+// definitionOf is the hash of a tool's definition as its server offers it now or, where it
+// does not run, as it was reviewed last. A server of which neither is known is started.
+func (a *App) definitionOf(ctx context.Context, server, tool string) (string, error) {
+	conn := a.servers.entry(server).started()
+	if conn == nil {
+		pins, err := a.db.Pins(ctx, server)
+		if err != nil {
+			return "", err
+		}
+		for _, p := range pins {
+			if p.Kind == "tool" && p.Name == tool {
+				return p.Hash, nil
+			}
+		}
+		if conn, err = a.servers.oneReviewed(ctx, server); err != nil {
+			return "", err
+		}
+	}
+	for _, t := range conn.Tools() {
+		if t.Name == tool {
+			return t.Definition, nil
+		}
+	}
+	return "", &Message{Key: "tool_unknown", Args: args("server", server, "tool", tool, "tools", toolNames(conn.Tools()))}
+}
+
+// SetPermission makes a tool ask, or sets a rule of its own that allows it, as it is defined
+// now, or denies it. Ask takes back standing grants of the tool as well.
 func (a *App) SetPermission(ctx context.Context, server, tool, permission string) error {
 	if permission != PermissionAsk && permission != PermissionAllow && permission != PermissionDeny {
 		return &Message{Key: "permission", Args: args("detail", "A tool can ask, be allowed or be denied, not "+reveal(permission)+".")}
 	}
 	if server == "" || tool == "" || server == "*" || tool == "*" {
 		return &Message{Key: "permission", Args: args("detail", "A permission names one server and one tool.")}
+	}
+	var condition json.RawMessage
+	if permission == PermissionAllow {
+		definition, err := a.definitionOf(ctx, server, tool)
+		if err == nil {
+			condition, err = consent.WhileDefined(definition)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	a.desk.saving.Lock()
 	defer a.desk.saving.Unlock()
@@ -80,11 +121,11 @@ func (a *App) SetPermission(ctx context.Context, server, tool, permission string
 			return err
 		}
 	}
-	if err := a.recordRule(ctx, "permission", storage.Rule{Effect: permission, Server: server, Tool: tool}); err != nil {
+	if err := a.recordRule(ctx, "permission", storage.Rule{Effect: permission, Server: server, Tool: tool, Condition: condition}); err != nil {
 		return err
 	}
 	err = a.db.Write(ctx, func(tx *storage.Tx) error {
-		keep := storage.Rule{ID: newRuleID(), Effect: permission, Server: server, Tool: tool, Created: a.clock()}
+		keep := storage.Rule{ID: newRuleID(), Effect: permission, Server: server, Tool: tool, Condition: condition, Created: a.clock()}
 		for i, r := range rules {
 			if i == 0 {
 				keep.ID, keep.Created = r.ID, r.Created

@@ -217,7 +217,7 @@ func (m *model) target(ctx context.Context, s ConversationSettings) (consent.Tar
 	if !ok {
 		return consent.Target{Endpoint: DemoEndpoint, Model: name}, nil
 	}
-	return consent.Target{Endpoint: chosen.ID, Where: clean.Line(cmp.Or(chosen.Name, hostOf(chosen.BaseURL)), 100), Model: name}, nil
+	return consent.Target{Endpoint: chosen.ID, Address: chosen.BaseURL, Where: clean.Line(cmp.Or(chosen.Name, hostOf(chosen.BaseURL)), 100), Model: name}, nil
 }
 
 // exact returns the client for one model of one endpoint, and no other: a person has seen
@@ -239,6 +239,9 @@ func (m *model) exact(ctx context.Context, t consent.Target) (*llm.Client, strin
 	chosen, ok := m.stored.find(t.Endpoint)
 	if !ok || m.fixed != nil {
 		return nil, "", noEndpoint(t.Endpoint)
+	}
+	if chosen.BaseURL != t.Address {
+		return nil, "", &Message{Key: "endpoint_moved", Args: args("name", reveal(cmp.Or(chosen.Name, hostOf(chosen.BaseURL))), "detail", "The address of the model endpoint was changed after the request had been shown, so nothing was sent.")}
 	}
 	return m.client(chosen.endpoint(m, t.Model), chosen.KeyName)
 }

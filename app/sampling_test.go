@@ -55,13 +55,13 @@ func TestARequestGoesWhereItWasShownToGo(t *testing.T) {
 	second, err := r.app.SaveEndpoint(ctx, ModelEndpoint{Name: "Two", BaseURL: two.URL(), Model: "m-two"}, "")
 	check(t, err)
 	check(t, r.app.ChooseEndpoint(ctx, first, ""))
-	if got := r.app.target(ctx, "", []string{"big", "small"}); got != (consent.Target{Endpoint: first, Where: "One", Model: "m-one"}) {
+	if got := r.app.target(ctx, "", []string{"big", "small"}); got != (consent.Target{Endpoint: first, Address: one.URL(), Where: "One", Model: "m-one"}) {
 		t.Errorf("without a mapping: %+v", got)
 	}
 	check(t, r.app.MapHint(ctx, first, "small", "m-tiny"))
 	r.reopen()
 	shown := r.app.target(ctx, "", []string{"big", "small"})
-	if shown != (consent.Target{Endpoint: first, Where: "One", Model: "m-tiny", Hint: "small"}) {
+	if shown != (consent.Target{Endpoint: first, Address: one.URL(), Where: "One", Model: "m-tiny", Hint: "small"}) {
 		t.Errorf("with a mapping: %+v", shown)
 	}
 	check(t, r.app.ChooseEndpoint(ctx, second, ""))
@@ -72,6 +72,11 @@ func TestARequestGoesWhereItWasShownToGo(t *testing.T) {
 	answer, err := r.app.sample()(ctx, "", shown, request)
 	if err != nil || answer.Text != "from one" || !strings.Contains(string(one.Requests()[0].Body), `"m-tiny"`) || len(two.Requests()) != 0 {
 		t.Errorf("asked elsewhere than was shown: %+v, %v", answer, err)
+	}
+	_, err = r.app.SaveEndpoint(ctx, ModelEndpoint{ID: first, Name: "One", BaseURL: two.URL(), Model: "m-one"}, "")
+	check(t, err)
+	if answer, err := r.app.sample()(ctx, "", shown, request); err == nil || len(two.Requests()) != 0 {
+		t.Errorf("the endpoint leads elsewhere now, and is asked: %+v, %v", answer, err)
 	}
 	check(t, r.app.DeleteEndpoint(ctx, first))
 	if answer, err := r.app.sample()(ctx, "", shown, request); err == nil {

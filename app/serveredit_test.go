@@ -115,13 +115,16 @@ func TestPermissionsGoWithTheirServer(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { _, err := r.app.Call(ctx, "s", "echo", `{"text":"a"}`); ended <- err }()
 	r.answer(consent.Answer{Action: consent.Allow, Scope: consent.Always})
-	check(t, <-ended, r.app.SetPermission(ctx, "s", "never", PermissionDeny), r.app.SetPermission(ctx, "other", "never", PermissionAllow))
+	check(t, <-ended, r.app.SetPermission(ctx, "s", "never", PermissionDeny))
 	condition := json.RawMessage(`{"arguments":{"text":{"prefix":"x"}}}`)
 	for _, effect := range []string{PermissionAllow, PermissionDeny} {
 		must(t, func() (string, error) {
 			return r.app.SaveRule(ctx, Rule{Effect: effect, Server: "s", Tool: "echo", Condition: condition})
 		})
 	}
+	must(t, func() (string, error) {
+		return r.app.SaveRule(ctx, Rule{Effect: PermissionAllow, Server: "other", Tool: "never"})
+	})
 	check(t, r.app.RemoveServer(ctx, "s"))
 	if grants := must(t, func() ([]Grant, error) { return r.app.Grants(ctx) }); len(grants) != 0 {
 		t.Errorf("it left the grants %+v", grants)

@@ -248,7 +248,7 @@ func (a *App) serverTools(ctx context.Context, conn *mcphost.Connection) ([]Serv
 		s.ReadOnly = t.Definition != "" && a.desk.tools.ReadOnly[name][t.Name] == t.Definition
 		a.desk.mu.Unlock()
 		s.Tool = offeredTool(name, t, s.State == "same" && s.SwitchedOn && !t.AppOnly)
-		s.Permission, s.Rule = permissionOf(rules, name, t.Name)
+		s.Permission, s.Rule = permissionOf(rules, name, t.Name, t.Definition)
 		for _, g := range grants {
 			if g.Server == name && g.Tool == t.Name {
 				s.Grants = append(s.Grants, g)

@@ -164,10 +164,12 @@ func grantFits(gr storage.Grant, c Call) bool {
 		(gr.Conversation == "" || gr.Conversation == c.Conversation())
 }
 
-// condition is what a rule may ask of the arguments: each named argument must
-// be a string that begins with, or a value that is exactly, what is given.
+// condition is what a rule may ask of a call: each named argument must be a string
+// that begins with, or a value that is exactly, what is given; and the tool must be
+// defined as it was.
 type condition struct {
-	Arguments map[string]struct {
+	Definition string `json:"definition"`
+	Arguments  map[string]struct {
 		Prefix *string         `json:"prefix"`
 		Equals json.RawMessage `json:"equals"`
 	} `json:"arguments"`
@@ -186,8 +188,13 @@ func ruleFits(r storage.Rule, c Call, unclear bool) bool {
 	var cond condition
 	d := json.NewDecoder(strings.NewReader(string(r.Condition)))
 	d.DisallowUnknownFields()
-	if d.Decode(&cond) != nil {
+	switch {
+	case d.Decode(&cond) != nil:
 		return unclear
+	case cond.Definition != "" && cond.Definition != c.Definition():
+		return false
+	case len(cond.Arguments) == 0:
+		return true
 	}
 	object, err := schema.ParseObject([]byte(c.Arguments()))
 	if err != nil || len(object.Duplicates()) > 0 {

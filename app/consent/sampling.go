@@ -29,6 +29,7 @@ type Sampling struct {
 // Target is the model that a request goes to.
 type Target struct {
 	Endpoint string // its id
+	Address  string // where it led when this was shown; the request goes nowhere else
 	Where    string // the endpoint as the person knows it, safe to show
 	Model    string
 	// Hint is the hint that the person has mapped to this model; empty where the model is

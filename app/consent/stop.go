@@ -89,12 +89,34 @@ func CheckRule(r storage.Rule) error {
 	return nil
 }
 
-// RuleCovers tells whether a rule would have decided a recorded call. A condition that is
-// not understood covers nothing.
+// WhileDefined is the condition of a rule that ends when its tool gets another definition.
+func WhileDefined(definition string) (json.RawMessage, error) {
+	text, err := encode(map[string]string{"definition": definition})
+	return json.RawMessage(text), err
+}
+
+// DefinitionOf gives the definition that a rule is bound to, empty for none; only says that
+// the rule asks nothing else of a call.
+func DefinitionOf(r storage.Rule) (definition string, only bool) {
+	if len(r.Condition) == 0 {
+		return "", true
+	}
+	var c condition
+	d := json.NewDecoder(bytes.NewReader(r.Condition))
+	d.DisallowUnknownFields()
+	if d.Decode(&c) != nil {
+		return "", false
+	}
+	return c.Definition, len(c.Arguments) == 0
+}
+
+// RuleCovers tells whether a rule would have decided a recorded call, as if its tool had been
+// defined as the rule asks. A condition that is not understood covers nothing.
 func RuleCovers(r storage.Rule, rec journal.Record) bool {
 	if rec.Kind != journal.KindCall || rec.Arguments == "" {
 		return false
 	}
-	c, err := NewCall(CallSpec{Conversation: rec.Conversation, Server: rec.Server, Tool: rec.Tool, Arguments: rec.Arguments})
+	definition, _ := DefinitionOf(r)
+	c, err := NewCall(CallSpec{Conversation: rec.Conversation, Server: rec.Server, Tool: rec.Tool, Definition: definition, Arguments: rec.Arguments})
 	return err == nil && ruleFits(r, c, false) && (r.Effect == Deny || !repeatsName([]byte(c.Arguments())))
 }

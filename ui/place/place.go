@@ -53,6 +53,12 @@ type ToolShower interface {
 	ShowTool(server, tool string)
 }
 
+// SecretOpener is a place that can ask for the passphrase of the encrypted secrets file: the settings. The window asks
+// for it at the start, where there is such a file and it is closed.
+type SecretOpener interface {
+	OpenSecrets()
+}
+
 // Keys of app.Preference that the window and its places share.
 const (
 	PreferTheme    = "appearance.theme"    // see Deps.SetTheme

@@ -105,15 +105,19 @@ func conditionWords(condition json.RawMessage) string {
 		return ""
 	}
 	var c struct {
-		Arguments map[string]struct {
+		Definition string `json:"definition"`
+		Arguments  map[string]struct {
 			Prefix *string         `json:"prefix"`
 			Equals json.RawMessage `json:"equals"`
 		} `json:"arguments"`
 	}
-	if err := json.Unmarshal(condition, &c); err != nil || len(c.Arguments) == 0 {
+	if err := json.Unmarshal(condition, &c); err != nil || len(c.Arguments) == 0 && c.Definition == "" {
 		return clean.Reveal(string(condition))
 	}
 	var out []string
+	if c.Definition != "" {
+		out = append(out, lang.X("settings.while_defined", "until its definition changes"))
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Arguments)) {
 		a := c.Arguments[name]
 		data := map[string]any{"name": clean.Reveal(name)}

@@ -123,8 +123,14 @@ type phrase struct {
 	close         func()
 }
 
-func (s *Place) passphrase() *phrase {
-	p := &phrase{s: s, once: s.p.state.file, first: form.NewSecret(), second: form.NewSecret(), status: text.NewLabel("", text.Run{}, text.Wrap)}
+func (s *Place) passphrase() *phrase { return s.askPassphrase(s.p.state.file) }
+
+// OpenSecrets asks for the passphrase of the encrypted file, over whatever place is shown.
+func (s *Place) OpenSecrets() { s.askPassphrase(true) }
+
+// askPassphrase asks once where the file is there, else twice.
+func (s *Place) askPassphrase(there bool) *phrase {
+	p := &phrase{s: s, once: there, first: form.NewSecret(), second: form.NewSecret(), status: text.NewLabel("", text.Run{}, text.Wrap)}
 	p.do = button.New(button.Strong, "", lang.X("settings.use_file_do", "Use the file"), p.use)
 	for _, e := range []*form.Entry{p.first, p.second} {
 		e.OnChanged = func(string) { p.check() }

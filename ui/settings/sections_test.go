@@ -155,6 +155,9 @@ func TestARuleIsWhatWasTyped(t *testing.T) {
 	if err != nil || rule.Effect != app.PermissionAllow || string(rule.Condition) != `{"arguments":{"path":{"prefix":"/home/me/"}}}` {
 		t.Errorf("the rule is %+v (%s), %v", rule, rule.Condition, err)
 	}
+	if words := conditionWords([]byte(`{"definition":"sha256:ab","arguments":{"path":{"prefix":"/home"}}}`)); words != "until its definition changes; where path begins with “/home”" {
+		t.Errorf("a condition reads %q", words)
+	}
 	test.Tap(r.keep)
 	test.Tap(r.keep)
 	b.Until("the rule is stored", func() bool { return !b.Layer.Modal() && !r.keep.Disabled() })

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/lang"
 
 	"steward/app/consent"
+	"steward/app/secrets"
 	"steward/ui/place"
 	"steward/ui/text"
 )
@@ -28,11 +29,33 @@ func (s *Shell) build(conversation string) {
 	s.keep = s.app.SetPreference
 	s.assemble(fromApp{s.app}, was)
 	s.hub.listen(s.app.Listen)
-	if s.running {
+	s.first = func() { // a place cannot have the keyboard before the window has it
 		s.start(was.place)
-	} else {
-		s.first = func() { s.start(was.place) } // a place cannot have the keyboard before the window has it
+		s.openSecrets()
 	}
+	if s.running {
+		s.began()
+	}
+}
+
+// openSecrets asks for the passphrase of the encrypted secrets file where there is one and it is closed: what needs a
+// secret would fail one after the other.
+func (s *Shell) openSecrets() {
+	m, ok := s.maker(place.Settings)
+	if !ok || s.app == nil {
+		return
+	}
+	s.runner.Go(func(ctx context.Context) {
+		if !s.app.HasSecretsFile() {
+			return
+		}
+		state := s.app.SecretState(ctx)
+		s.dispatcher.Do(func() {
+			if opener, can := s.made(m).(place.SecretOpener); can && state.Kind == secrets.KindLocked {
+				opener.OpenSecrets()
+			}
+		})
+	})
 }
 
 // began is told that the toolkit runs and the window is shown.
