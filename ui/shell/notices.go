@@ -1,11 +1,13 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"fyne.io/fyne/v2/lang"
 
+	"steward/app/clean"
 	"steward/app/event"
 	"steward/ui/place"
 	"steward/ui/sentence"
@@ -91,13 +93,29 @@ func (n *notices) offerServers(wrong []event.Notice) {
 	if len(wrong) == 0 {
 		return
 	}
-	words := sentence.Worded(wrong[0].Message)
-	if more := len(wrong) - 1; more > 0 {
-		words += " " + lang.X("shell.and_more", "· and {{.count}} more", map[string]any{"count": more})
-	}
+	words := wrongServers(wrong)
 	if !n.s.offers(place.Servers) {
 		n.s.layer.Toast(words)
 		return
 	}
 	n.s.layer.Offer(words, lang.X("shell.servers", "Servers"), func() { n.s.open(place.Servers, wrong[0].Server) }, nil)
+}
+
+// wrongServers names the servers whose entries cannot be used as they are; what is wrong with each stands with it. A file
+// that cannot be read at all names none.
+func wrongServers(wrong []event.Notice) string {
+	var names []string
+	for _, e := range wrong {
+		if e.Server == "" {
+			return sentence.Worded(e.Message)
+		}
+		if name := clean.Reveal(e.Server); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	out := lang.X("shell.servers_wrong", "In servers.json something is wrong with: {{.names}}", map[string]any{"names": strings.Join(names[:min(len(names), noticesTold)], ", ")})
+	if more := len(names) - noticesTold; more > 0 {
+		out += " " + lang.X("shell.and_more", "· and {{.count}} more", map[string]any{"count": more})
+	}
+	return out
 }

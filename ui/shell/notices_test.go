@@ -34,6 +34,13 @@ func TestWhichNoticesTheWindowTells(t *testing.T) {
 // the side bar.
 func TestABrokenServersFileStopsNobody(t *testing.T) {
 	b := newBench(t, "light", "en", memory{})
+	twice := []event.Notice{{Kind: fileOfServers, Server: "a\u202eb"}, {Kind: fileOfServers, Server: "c"}, {Kind: fileOfServers, Server: "c"}}
+	if got := wrongServers(twice); !strings.HasSuffix(got, `: a⟨\u202E⟩b, c`) {
+		t.Errorf("it is told as %q", got)
+	}
+	if got := wrongServers([]event.Notice{{Kind: fileOfServers, Message: "The file is no JSON."}}); got != "The file is no JSON." {
+		t.Errorf("a file that cannot be read is told as %q", got)
+	}
 	told := &notices{s: b.Shell}
 	told.told(event.Notice{Kind: fileOfServers, Server: "broken", Message: "The entry broken has neither command nor url."})
 	told.told(event.Notice{Kind: fileOfServers, Server: "other", Message: "The entry other has neither command nor url."})
