@@ -86,15 +86,18 @@ func (a *App) TitleFromModel(ctx context.Context, id string) error {
 	if err != nil || len(path) == 0 {
 		return err
 	}
-	var b strings.Builder
-	for _, m := range path {
-		if m.Role != storage.RoleTool && b.Len() < 6000 {
-			fmt.Fprintf(&b, "%s: %s\n\n", m.Role, chat.Shorten(clean.Clean(m.Text), 2000))
-		}
-	}
 	client, model, err := a.modelFor(ctx, id)
 	if err != nil {
 		return err
+	}
+	var b strings.Builder
+	for _, m := range path {
+		if m.Role == storage.RoleAssistant && m.Model != model {
+			return nil // another model answered; this one is shown nothing of it without being asked to
+		}
+		if m.Role != storage.RoleTool && b.Len() < 6000 {
+			fmt.Fprintf(&b, "%s: %s\n\n", m.Role, chat.Shorten(clean.Clean(m.Text), 2000))
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, titleWait)
 	defer cancel()

@@ -177,6 +177,7 @@ func (a *App) noteSettings(ctx context.Context, detail map[string]any) error {
 // and returns its id. The first one that is stored is chosen. Requests under way go on
 // with what they began with.
 func (a *App) SaveEndpoint(ctx context.Context, e ModelEndpoint, key string) (id string, err error) {
+	e.BaseURL = llm.WithScheme(e.BaseURL)
 	if err := checkEndpoint(e); err != nil {
 		return "", err
 	}

@@ -22,6 +22,7 @@ func (a *App) TestEndpoint(ctx context.Context, e ModelEndpoint, key string) (mo
 	if e.Demo || e.ID == DemoEndpoint {
 		return a.Models(ctx, DemoEndpoint)
 	}
+	e.BaseURL = llm.WithScheme(e.BaseURL)
 	if err := checkEndpoint(e); err != nil {
 		return nil, err
 	}

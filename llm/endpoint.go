@@ -17,6 +17,18 @@ var rootless = map[string]string{
 	"api.groq.com":      "/openai/v1",
 }
 
+// WithScheme gives an address that was typed without one its scheme: https, or http where it is this machine.
+func WithScheme(address string) string {
+	address = strings.TrimSpace(address)
+	if address == "" || strings.Contains(address, "://") {
+		return address
+	}
+	if u, err := url.Parse("http://" + address); err == nil && loopback(u.Hostname()) {
+		return "http://" + address
+	}
+	return "https://" + address
+}
+
 // parseBase puts a pasted address right and refuses what is not safe. The
 // returned URL has no trailing slash.
 func parseBase(raw string) (*url.URL, *Error) {
@@ -25,14 +37,7 @@ func parseBase(raw string) (*url.URL, *Error) {
 	if text == "" {
 		return nil, wrong("There is no base URL of a model endpoint. Give one with --base-url, for example http://localhost:11434/v1.")
 	}
-	if !strings.Contains(text, "://") {
-		scheme := "https://"
-		if u, err := url.Parse("http://" + text); err == nil && loopback(u.Hostname()) {
-			scheme = "http://"
-		}
-		text = scheme + text
-	}
-	u, err := url.Parse(text)
+	u, err := url.Parse(WithScheme(text))
 	if err != nil {
 		return nil, wrong("The base URL of the model endpoint cannot be read. It should look like https://host/v1.")
 	}

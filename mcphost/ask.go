@@ -75,8 +75,10 @@ func fileURI(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// turn waits until no other question of this connection is open, and pauses
-// the clocks of the calls it belongs to. The function it returns undoes both.
+// turn waits until no other question of the same call is open, or, where the
+// call cannot be told, none of this connection; and pauses the clocks of the
+// calls it may belong to. The function it returns undoes both. A person who
+// leaves a question open in one conversation holds up no other.
 func (c *Connection) turn(ctx context.Context, calls []*inflight) (func(), error) {
 	for _, call := range calls {
 		call.paused(true)
@@ -86,9 +88,13 @@ func (c *Connection) turn(ctx context.Context, calls []*inflight) (func(), error
 			call.paused(false)
 		}
 	}
+	asks := c.asks
+	if len(calls) == 1 {
+		asks = calls[0].asks
+	}
 	select {
-	case c.asks <- struct{}{}:
-		return func() { <-c.asks; release() }, nil
+	case asks <- struct{}{}:
+		return func() { <-asks; release() }, nil
 	case <-ctx.Done():
 		release()
 		return nil, ctx.Err()

@@ -20,6 +20,7 @@ type inflight struct {
 	seq    int64
 	done   chan struct{} // closed when the call has ended
 	paused func(on bool)
+	asks   chan struct{} // held while a question that belongs to this call alone is being asked
 }
 
 // callsFor returns the calls that a question of the server may belong to: all
@@ -127,7 +128,7 @@ func (c *Connection) sendOn(ctx context.Context, l *live, call door.Call) door.R
 		return door.Reply{Withdrawn: why}
 	}
 	token := l.session.Token()
-	f := &inflight{owner: call.Owner, done: make(chan struct{}), paused: call.Paused}
+	f := &inflight{owner: call.Owner, done: make(chan struct{}), paused: call.Paused, asks: make(chan struct{}, 1)}
 	c.begin(token, f)
 	defer c.finish(token, f)
 

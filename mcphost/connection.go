@@ -37,7 +37,7 @@ type Connection struct {
 	wake   chan struct{} // a start is wanted
 	gone   chan struct{} // supervise has returned
 	events *events
-	asks   chan struct{} // held while a question of the server is being asked
+	asks   chan struct{} // held while a question is being asked that belongs to no single call
 
 	mu       sync.Mutex
 	state    State

@@ -165,6 +165,10 @@ func (d *editor) try() {
 
 // store keeps the dialog open until everything is stored.
 func (d *editor) store() {
+	if strings.TrimSpace(d.model.Text) == "" {
+		d.status.SetText(lang.X("settings.model_missing", "Name a model, or test the connection to choose one."), text.Run{Color: theme.Waiting})
+		return
+	}
 	d.working(true)
 	d.s.p.save(d.described(), d.key.Text, func(err error) {
 		d.working(false)
