@@ -115,7 +115,14 @@ def make(base, noto, family, style, out, cell=None, scale=1.0):
         widths[name] = (advance, left)
         cmap[char] = name
         order.append(name)
+    for char, like in ALIKE.items():
+        if char not in cmap and like in cmap:
+            cmap[char] = cmap[like]
     save(base, family, style, out, order, cmap, widths, programs)
+
+
+# Marks that the window draws and the sources lack, and the glyph that stands for each.
+ALIKE = {0x27E8: 0x2039, 0x27E9: 0x203A, 0x25B8: 0x25B6, 0x25BE: 0x25BC, 0xFFFD: 0x25A1, 0x2715: 0x00D7}
 
 
 def save(font, family, style, out, order, cmap, widths, programs):

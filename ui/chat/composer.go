@@ -301,6 +301,10 @@ func (c *composer) submit() {
 	if c.ending || d.text == "" && len(d.attach) == 0 {
 		return
 	}
+	if c.p.state.working && c.p.isWorking(c.p.state.conversation) { // a new message would end the turn, and withdraw what waits in it
+		c.p.d.Layer.Toast(lang.X("chat.still_working", "This chat is still working. Stop it first, or wait for its end; your text stays here."))
+		return
+	}
 	c.ending = true
 	c.closePopup()
 	c.giveUp()

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	if code == 0 {
 		// The toolkit's own goroutines live as long as the process.
-		if err := goleak.Find(goleak.IgnoreAnyFunction("fyne.io/fyne/v2/internal/async.(*UnboundedChan[...]).processing"),
+		if err := goleak.Find(goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"), goleak.IgnoreAnyFunction("fyne.io/fyne/v2/internal/async.(*UnboundedChan[...]).processing"),
 			goleak.IgnoreAnyFunction("fyne.io/fyne/v2/app.(*settings).watchFile"), goleak.IgnoreAnyFunction("github.com/fsnotify/fsnotify.(*inotify).readEvents")); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	if err := language.Load("en"); err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(m, goleak.IgnoreCurrent())
+	goleak.VerifyTestMain(m, goleak.IgnoreCurrent(), goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"))
 }
 
 // rig is the real program with a scripted server, and a window that the test's own goroutine serves.
