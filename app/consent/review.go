@@ -476,7 +476,7 @@ func revealPin(p storage.Pin) string {
 	lines := strings.Split(p.Text, "\n")
 	for i, l := range lines {
 		text := strings.TrimLeft(l, " ")
-		lines[i] = l[:len(l)-len(text)] + clean.Reveal(text)
+		lines[i] = l[:len(l)-len(text)] + clean.Reveal(readable(text))
 	}
 	return strings.Join(lines, "\n")
 }

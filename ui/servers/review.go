@@ -184,7 +184,13 @@ func (r *review) draw() {
 	case !r.from.Enabled:
 		out = append(out, text.NewLabel(lang.X("servers.off_body", "This server is off. Switch it on to see what it offers."), text.Run{Color: theme.Dim}, text.Wrap))
 	case r.found == nil:
-		out = append(out, text.NewLabel(lang.X("servers.review_first", "Nothing was started yet. A program that is started can do whatever you can do on this computer, so look at how it is started first. No model is offered its tools before you trust them."), text.Run{}, text.Wrap))
+		words := lang.X("servers.review_first", "Nothing was started yet. A program that is started can do whatever you can do on this computer, so look at how it is started first. No model is offered its tools before you trust them.")
+		r.startIt.SetText(lang.X("servers.review_start", "Start it and show what it offers"))
+		if r.from.State == "ready" {
+			words = lang.X("servers.review_running", "This server runs. What it offers now is read and compared with what you trusted.")
+			r.startIt.SetText(lang.X("servers.review_show", "Show what it offers"))
+		}
+		out = append(out, text.NewLabel(words, text.Run{}, text.Wrap))
 		row := left(r.startIt)
 		if r.open && r.from.State != app.ServerUnreviewed {
 			row.Add(r.backIt)
