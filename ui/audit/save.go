@@ -12,7 +12,6 @@ import (
 	"steward/app/clean"
 	"steward/app/journal"
 	"steward/ui/place"
-	"steward/ui/theme"
 )
 
 // exportMenu offers the formats, or ends the export that is being written.
@@ -44,9 +43,7 @@ func (a *Place) chooseFolder(format string) {
 	}, a.d.Window())
 	d.SetTitleText(lang.X("audit.export_where", "Where should the export go?"))
 	d.SetConfirmText(lang.X("audit.export_here", "Export here"))
-	d.Show() // before Resize, which asks what Show makes
-	size := a.d.Window().Canvas().Size()
-	d.Resize(fyne.NewSize(min(840, size.Width-10*theme.Step), min(560, size.Height-10*theme.Step)))
+	a.d.Layer.File(d)
 }
 
 // exportTo writes the records that are looked for into a new file of a folder.

@@ -50,8 +50,7 @@ func (p *Place) attachFile() {
 		}
 		p.attachPath(path)
 	}, p.d.Window())
-	d.Show()
-	d.Resize(fyne.NewSize(820, 560)) // only after Show: before, the toolkit has nothing to resize and panics
+	p.d.Layer.File(d)
 }
 
 // Dropped takes files and folders that were dropped on the window: files are attached, and folders offered to be shared
@@ -152,8 +151,7 @@ func (p *Place) shareFolder() {
 			p.share(u.Path())
 		}
 	}, p.d.Window())
-	d.Show()
-	d.Resize(fyne.NewSize(820, 560)) // only after Show: before, the toolkit has nothing to resize and panics
+	p.d.Layer.File(d)
 }
 
 // share shares a folder that may be shared.

@@ -52,8 +52,7 @@ func (p *Place) askWhere(name, text string) {
 			})
 	}, p.d.Window())
 	d.SetFileName(name)
-	d.Show() // before it is given a size, which it cannot take without its window
-	d.Resize(fyne.NewSize(820, 560))
+	p.d.Layer.File(d)
 }
 
 // writeOut writes a text and closes what it was written to; what could not be written is an error.

@@ -33,6 +33,7 @@ type Layer struct {
 	popup   *popup
 	toasts  []*toast
 	dialogs []*dialog
+	file    place.FileDialog // shown, or nil
 }
 
 var _ place.Layer = (*Layer)(nil)
@@ -49,13 +50,18 @@ func New(c fyne.Canvas, after func(d time.Duration, f func()) (stop func())) *La
 func (l *Layer) Object() fyne.CanvasObject { return l.root }
 
 // Open says whether a popup, a menu or a dialog is shown.
-func (l *Layer) Open() bool { return l.popup != nil || len(l.dialogs) > 0 }
+func (l *Layer) Open() bool { return l.popup != nil || l.Modal() }
 
 // Modal says whether a dialog has the keyboard.
-func (l *Layer) Modal() bool { return len(l.dialogs) > 0 }
+func (l *Layer) Modal() bool { return len(l.dialogs) > 0 || l.file != nil }
 
 // Escape closes the topmost dialog, or the popup, and reports whether there was one.
 func (l *Layer) Escape() bool {
+	if f := l.file; f != nil {
+		l.file = nil
+		f.Dismiss()
+		return true
+	}
 	if n := len(l.dialogs); n > 0 {
 		l.dialogs[n-1].close()
 		return true
@@ -65,6 +71,15 @@ func (l *Layer) Escape() bool {
 		return true
 	}
 	return false
+}
+
+// File is place.Layer's.
+func (l *Layer) File(d place.FileDialog) {
+	l.file = d
+	d.SetOnClosed(func() { l.file = nil })
+	d.Show() // before Resize: only then has the toolkit something to resize
+	size := l.canvas.Size()
+	d.Resize(fyne.NewSize(min(840, size.Width-10*theme.Step), min(560, size.Height-10*theme.Step)))
 }
 
 // Close ends everything that is shown; what was offered counts as not taken.

@@ -162,9 +162,21 @@ type Layer interface {
 	// closed. Escape closes it. onClose may be nil.
 	Dialog(content fyne.CanvasObject, onClose func()) (close func())
 
+	// File shows one of the toolkit's dialogs for files, over everything. Escape dismisses it where no entry of it has
+	// the keyboard. The layer owns what happens when it closes (SetOnClosed).
+	File(d FileDialog)
+
 	// Ask shows a question with buttons and calls the chosen one's Do. Escape is the first button, which also has the
 	// focus: make it the harmless one.
 	Ask(title, body string, buttons ...Button)
+}
+
+// FileDialog is what the layer needs of Fyne's dialog.FileDialog.
+type FileDialog interface {
+	Show()
+	Resize(fyne.Size)
+	Dismiss()
+	SetOnClosed(func())
 }
 
 // Look is how much a button or menu item draws the eye.

@@ -85,9 +85,7 @@ func (s *Place) exportChats() {
 	}, s.d.Window())
 	d.SetTitleText(lang.X("settings.export_where", "Where should the chats go?"))
 	d.SetConfirmText(lang.X("settings.export_here", "Export here"))
-	d.Show() // before Resize, which asks what Show makes
-	size := s.d.Window().Canvas().Size()
-	d.Resize(fyne.NewSize(min(840, size.Width-10*theme.Step), min(560, size.Height-10*theme.Step)))
+	s.d.Layer.File(d)
 }
 
 func (s *Place) exportChatsTo(dir string) {
