@@ -72,8 +72,48 @@ func Worded(s string) string {
 	if out, ok := worded(sentences, s); ok {
 		return out
 	}
-	return s
+	// What a server or an endpoint said may stand before the core's own advice.
+	for at := 0; ; {
+		next := strings.IndexAny(s[at:], ".:")
+		if next < 0 {
+			return s
+		}
+		if at += next + 1; !strings.HasPrefix(s[at:], " ") {
+			continue
+		}
+		for _, p := range sentences {
+			if len(p.names) == 0 && p.english == s[at+1:] {
+				return s[:at+1] + p.say(nil)
+			}
+		}
+	}
 }
+
+// say gives the sentence in the person's language. Where the core's names flags of the command line, the window has a
+// text of its own that names its places instead.
+func (p pattern) say(data map[string]any) string {
+	if own := windowPrefix + strings.TrimPrefix(p.key, prefix); hasOwn()[own] {
+		return lang.X(own, p.english, data)
+	}
+	return lang.X(p.key, p.english, data)
+}
+
+// windowPrefix begins the keys of the texts that stand for the core's in the window.
+const windowPrefix = "window."
+
+var hasOwn = sync.OnceValue(func() map[string]bool {
+	own := map[string]bool{}
+	texts, err := assets.Texts("en")
+	if err != nil {
+		return own // the program says so when it loads its language
+	}
+	for key := range texts {
+		if strings.HasPrefix(key, windowPrefix) {
+			own[key] = true
+		}
+	}
+	return own
+})
 
 // Known tells whether the core's sentence has words in every language.
 func Known(s string) bool {
@@ -92,7 +132,7 @@ func worded(among []pattern, s string) (string, bool) {
 		for i, name := range p.names {
 			data[name] = part(name, filled[i])
 		}
-		return lang.X(p.key, p.english, data), true
+		return p.say(data), true
 	}
 	return "", false
 }

@@ -14,6 +14,7 @@ import (
 	"steward/ui/button"
 	"steward/ui/form"
 	"steward/ui/language"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -48,7 +49,7 @@ func (s *Place) secrets() []fyne.CanvasObject {
 	}
 	head := []fyne.CanvasObject{text.NewLabel(words, text.Run{Bold: true, Color: color}, text.Whole)}
 	if state.Message != "" {
-		head = append(head, wrapped(clean.Clean(state.Message), text.Run{Color: theme.Dim}, inCard))
+		head = append(head, wrapped(clean.Clean(sentence.Worded(state.Message)), text.Run{Color: theme.Dim}, inCard))
 	}
 	out := []fyne.CanvasObject{
 		note(lang.X("settings.secrets_note", "Keys and tokens are never written in clear text. Nothing else is chosen for you where the keyring does not work.")),
