@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/widget"
@@ -111,7 +112,7 @@ func (r *besideRenderer) Destroy() {}
 func (r *besideRenderer) Objects() []fyne.CanvasObject {
 	return []fyne.CanvasObject{r.b.mark, r.b.body}
 }
-func (r *besideRenderer) Refresh()           { r.Layout(r.b.Size()) }
+func (r *besideRenderer) Refresh()           { r.Layout(r.b.Size()); canvas.Refresh(r.b) }
 func (r *besideRenderer) MinSize() fyne.Size { return fyne.NewSize(1, 1) }
 func (r *besideRenderer) Layout(s fyne.Size) {
 	r.b.mark.Move(fyne.NewPos(0, 2))

@@ -2,11 +2,14 @@ package shell
 
 import (
 	"errors"
+	"image"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // These tests drive the real program in a real window by its keys.
@@ -156,4 +159,34 @@ func TestToolkitIsSilentInCommands(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What a place reads in the background is drawn when it is there, and not first with the next movement of the mouse: at
+// rest nothing else makes the toolkit draw.
+func TestWhatIsReadIsDrawnAtOnce(t *testing.T) {
+	t.Parallel()
+	d := newScreen(t)
+	w := d.open(filepath.Join(t.TempDir(), "data"), nil)
+	var last image.Image
+	w.until("the window is at rest", func() bool { // what begins with it would make it draw, too
+		before := last
+		time.Sleep(time.Second)
+		last = w.shot()
+		return before != nil && reflect.DeepEqual(before, last)
+	})
+	w.key("ctrl+comma")
+	w.until("the settings show their models", func() bool {
+		shot := w.shot()
+		for y := 60; y < 400; y += 3 {
+			for x := 480; x < 900; x += 3 { // "Connect a model" is filled with the accent, in either theme
+				r, g, b, _ := shot.At(x, y).RGBA()
+				if g>>8 > 100 && g > r+0x3000 && g > b && b > r {
+					return true
+				}
+			}
+		}
+		return false
+	})
+	w.key("ctrl+q")
+	w.mustEnd(0)
 }
