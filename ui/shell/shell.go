@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/lang"
 
 	"steward/app"
@@ -75,7 +76,12 @@ func newShell(fa fyne.App, w fyne.Window, errOut io.Writer) *Shell {
 		commands: &registry{}, known: map[string]bool{}, unsaved: map[string]string{}, left: make(chan struct{}), makers: makers(),
 		drafts: map[string]any{},
 	}
-	s.dispatcher = NewDispatcher(fyne.Do, s.broken)
+	s.dispatcher = NewDispatcher(func(f func()) {
+		fyne.Do(func() {
+			f()
+			s.redraw()
+		})
+	}, s.broken)
 	s.runner = NewRunner(func(problem any) { // the stack is that of the goroutine that failed
 		stack := debug.Stack()
 		s.dispatcher.Do(func() { s.tellBroken(problem, stack) })
@@ -83,6 +89,14 @@ func newShell(fa fyne.App, w fyne.Window, errOut io.Writer) *Shell {
 	s.layer = layer.New(w.Canvas(), s.after)
 	s.commands.blocked = func(c place.Command) bool { return s.layer.Modal() && !alwaysRuns(c.ID) }
 	return s
+}
+
+// redraw has the toolkit draw the window once more. What came from the background may have put something new into it,
+// and the toolkit draws nothing for an object alone that it has never drawn.
+func (s *Shell) redraw() {
+	if c := s.window.Content(); c != nil {
+		canvas.Refresh(c)
+	}
 }
 
 // begin shows the window with what is known so far.
