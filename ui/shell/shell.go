@@ -78,6 +78,9 @@ func newShell(fa fyne.App, w fyne.Window, errOut io.Writer) *Shell {
 	}
 	s.dispatcher = NewDispatcher(func(f func()) {
 		fyne.Do(func() {
+			if s.quitting.has() {
+				return // the toolkit runs this on whatever goroutine asks, once it has ended
+			}
 			f()
 			s.redraw()
 		})
