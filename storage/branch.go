@@ -86,22 +86,31 @@ func (db *DB) conversationsWhere(ctx context.Context, where string, args ...any)
 // Conversation gives one conversation as it stands in the transaction, so that a
 // change to it loses nothing that was written meanwhile; ErrNotFound.
 func (tx *Tx) Conversation(id string) (c Conversation, err error) {
-	var n, created, updated, deleted int64
-	var meta string
-	err = tx.one("reading a conversation", "SELECT "+conversationColumns+" FROM conversation WHERE id = ?", []any{id},
-		&n, &c.ID, &c.Title, &c.Model, &created, &updated, &c.Pinned, &c.Archived, &c.Temporary, &deleted, &meta)
+	c, _, err = scanConversation(oneRow{tx, "reading a conversation", "SELECT " + conversationColumns + " FROM conversation WHERE id = ?", id})
 	if errors.Is(err, ErrNotFound) {
 		return c, refuse(ErrNotFound, nil, "there is no conversation %s", id)
 	}
-	c.Created, c.Updated, c.Deleted, c.Meta = unstamp(created), unstamp(updated), unstamp(deleted), raw(meta)
 	return c, err
 }
+
+// oneRow is a row that is read when it is scanned.
+type oneRow struct {
+	tx           *Tx
+	doing, query string
+	arg          any
+}
+
+func (r oneRow) Scan(into ...any) error { return r.tx.one(r.doing, r.query, []any{r.arg}, into...) }
 
 // ForgetConversation erases a conversation, its messages and its grants as
 // [Tx.DeleteConversation] does, but leaves all of its records in the journal: for
 // a conversation that was never meant to be kept.
 func (tx *Tx) ForgetConversation(id string) error {
-	const doing = "forgetting a conversation"
+	return tx.eraseConversation("forgetting a conversation", id)
+}
+
+// eraseConversation erases what DeleteConversation and ForgetConversation both do.
+func (tx *Tx) eraseConversation(doing, id string) error {
 	var n int64
 	if err := tx.one(doing, "SELECT n FROM conversation WHERE id = ?", []any{id}, &n); err != nil {
 		if errors.Is(err, ErrNotFound) {

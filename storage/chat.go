@@ -96,37 +96,20 @@ func (tx *Tx) PutMessage(m Message) error {
 func (tx *Tx) DeleteConversation(id string) error {
 	const doing = "deleting a conversation"
 	tx.frees = append(tx.frees, id)
-	var n int64
-	if err := tx.one(doing, "SELECT n FROM conversation WHERE id = ?", []any{id}, &n); err != nil {
-		if errors.Is(err, ErrNotFound) {
-			return refuse(ErrNotFound, nil, "%s: there is no conversation %s", doing, id)
-		}
-		return err
-	}
-	tx.scrub = true
-	if err := tx.do(doing, "INSERT INTO meta(key, value) VALUES('erasing', x'01') ON CONFLICT DO NOTHING"); err != nil {
+	if err := tx.eraseConversation(doing, id); err != nil {
 		return err
 	}
 	if err := tx.do(doing, "INSERT INTO erasure(conversation, time) VALUES(?, ?) ON CONFLICT DO NOTHING", id, stamp(tx.db.now())); err != nil {
 		return err
 	}
-	for _, q := range []struct {
-		sql string
-		arg any
-	}{
-		{"DELETE FROM message_search WHERE docid IN (SELECT seq FROM message WHERE conversation = ? AND state <> 'streaming')", id},
-		{"DELETE FROM unindexed WHERE kind = 1 AND docid IN (SELECT seq FROM message WHERE conversation = ?)", id},
-		{"DELETE FROM message WHERE conversation = ?", id},
-		{"DELETE FROM conversation_search WHERE docid = ?", n},
-		{"DELETE FROM conversation WHERE n = ?", n},
-		{"DELETE FROM grants WHERE conversation = ?", id},
-		{"DELETE FROM record_search WHERE docid IN (SELECT n FROM record WHERE conversation = ?)", id},
-		{"DELETE FROM unindexed WHERE kind = 2 AND docid IN (SELECT n FROM record WHERE conversation = ?)", id},
-		{`UPDATE body SET nonce = x'', bytes = x'', erased = 1 WHERE event IN
-			(SELECT e.seq FROM record r CROSS JOIN event e ON e.record = r.n WHERE r.conversation = ?)`, id},
-		{"UPDATE record SET arguments = '' WHERE conversation = ?", id},
+	for _, q := range []string{
+		"DELETE FROM record_search WHERE docid IN (SELECT n FROM record WHERE conversation = ?)",
+		"DELETE FROM unindexed WHERE kind = 2 AND docid IN (SELECT n FROM record WHERE conversation = ?)",
+		`UPDATE body SET nonce = x'', bytes = x'', erased = 1 WHERE event IN
+			(SELECT e.seq FROM record r CROSS JOIN event e ON e.record = r.n WHERE r.conversation = ?)`,
+		"UPDATE record SET arguments = '' WHERE conversation = ?",
 	} {
-		if err := tx.do(doing, q.sql, q.arg); err != nil {
+		if err := tx.do(doing, q, id); err != nil {
 			return err
 		}
 	}

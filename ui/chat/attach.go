@@ -122,24 +122,14 @@ func (p *Place) addRoots(roots []string) {
 // shown by the time it is read.
 func (p *Place) attachPath(path string) {
 	id, turn := p.state.conversation, p.loading
-	p.d.Go(func(ctx context.Context) {
-		a, err := p.d.App.AttachFile(ctx, path)
-		if gone(ctx, err) {
+	fetch(p, func(ctx context.Context) (app.Attachment, error) { return p.d.App.AttachFile(ctx, path) }, func(a app.Attachment) {
+		if turn != p.loading && id != p.state.conversation {
+			d := p.drafts[id]
+			d.attach = append(slices.Clone(d.attach), a)
+			p.drafts[id] = d
 			return
 		}
-		p.d.Do(func() {
-			if err != nil {
-				p.fail(err)
-				return
-			}
-			if turn != p.loading && id != p.state.conversation {
-				d := p.drafts[id]
-				d.attach = append(slices.Clone(d.attach), a)
-				p.drafts[id] = d
-				return
-			}
-			p.composer.add(a)
-		})
+		p.composer.add(a)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/lang"
 
+	"steward/app"
 	"steward/ui/place"
 )
 
@@ -114,19 +115,7 @@ func (p *Place) copyConversation() {
 	if id == "" {
 		return
 	}
-	p.d.Go(func(ctx context.Context) {
-		s, err := p.d.App.ExportConversation(ctx, id)
-		if gone(ctx, err) {
-			return
-		}
-		p.d.Do(func() {
-			if err != nil {
-				p.fail(err)
-				return
-			}
-			p.copyText(s)
-		})
-	})
+	fetch(p, func(ctx context.Context) (string, error) { return p.d.App.ExportConversation(ctx, id) }, p.copyText)
 }
 
 // keyFromText uses Escape that a text had no use for.
@@ -158,22 +147,12 @@ func (p *Place) remove() {
 	if id == "" {
 		return
 	}
-	p.d.Go(func(ctx context.Context) {
-		undo, err := p.d.App.Delete(ctx, id)
-		if gone(ctx, err) {
-			return
+	fetch(p, func(ctx context.Context) (app.Undo, error) { return p.d.App.Delete(ctx, id) }, func(undo app.Undo) {
+		p.d.Layer.Offer(lang.X("chat.deleted", "“{{.title}}” was deleted.", map[string]any{"title": title}), lang.X("common.undo", "Undo"),
+			func() { p.background(undo.Undo, func() { p.d.Open(place.Chat, id) }) }, nil)
+		if p.state.conversation == id {
+			p.d.Open(place.Chat, "")
 		}
-		p.d.Do(func() {
-			if err != nil {
-				p.fail(err)
-				return
-			}
-			p.d.Layer.Offer(lang.X("chat.deleted", "“{{.title}}” was deleted.", map[string]any{"title": title}), lang.X("common.undo", "Undo"),
-				func() { p.background(undo.Undo, func() { p.d.Open(place.Chat, id) }) }, nil)
-			if p.state.conversation == id {
-				p.d.Open(place.Chat, "")
-			}
-		})
 	})
 }
 

@@ -21,18 +21,9 @@ func (p *Place) export() {
 	if id == "" {
 		return
 	}
-	p.d.Go(func(ctx context.Context) { // before a file is made, so that none is left empty
-		text, err := p.d.App.ExportConversation(ctx, id)
-		if gone(ctx, err) {
-			return
-		}
-		p.d.Do(func() {
-			if err != nil {
-				p.fail(err)
-				return
-			}
-			p.askWhere(name, text)
-		})
+	// It is read before a file is made, so that none is left empty.
+	fetch(p, func(ctx context.Context) (string, error) { return p.d.App.ExportConversation(ctx, id) }, func(text string) {
+		p.askWhere(name, text)
 	})
 }
 
@@ -81,17 +72,7 @@ func fileName(title string) string {
 
 // readEnter takes the person's choice over, which may have been changed while the place was not shown.
 func (p *Place) readEnter() {
-	p.d.Go(func(ctx context.Context) {
-		choice, err := p.d.App.Preference(ctx, place.PreferEnter)
-		if gone(ctx, err) {
-			return
-		}
-		p.d.Do(func() {
-			if err != nil {
-				p.fail(err)
-				return
-			}
-			p.composer.entry.EnterBreaks = choice == place.EnterBreaks
-		})
+	fetch(p, func(ctx context.Context) (string, error) { return p.d.App.Preference(ctx, place.PreferEnter) }, func(choice string) {
+		p.composer.entry.EnterBreaks = choice == place.EnterBreaks
 	})
 }

@@ -324,18 +324,8 @@ func (p *Place) conversationMenu(at fyne.CanvasObject) {
 
 func (p *Place) duplicate() {
 	id := p.state.conversation
-	p.d.Go(func(ctx context.Context) {
-		c, err := p.d.App.Duplicate(ctx, id)
-		if gone(ctx, err) {
-			return
-		}
-		p.d.Do(func() {
-			if err != nil {
-				p.fail(err)
-				return
-			}
-			p.d.Open(place.Chat, c.ID)
-		})
+	fetch(p, func(ctx context.Context) (app.Conversation, error) { return p.d.App.Duplicate(ctx, id) }, func(c app.Conversation) {
+		p.d.Open(place.Chat, c.ID)
 	})
 }
 

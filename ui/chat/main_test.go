@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"image/color"
-	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +26,7 @@ import (
 	"steward/ui/language"
 	"steward/ui/layer"
 	"steward/ui/place"
+	"steward/ui/place/placetest"
 	"steward/ui/theme"
 )
 
@@ -60,10 +60,8 @@ type bench struct {
 	window fyne.Window
 	layer  *layer.Layer
 	opened []string
+	queue  placetest.Queue
 	wg     sync.WaitGroup
-
-	mu    sync.Mutex
-	queue []func()
 }
 
 func newBench(t *testing.T, variant, tongue string) *bench {
@@ -84,11 +82,11 @@ func benchOver(t *testing.T, variant, tongue string, model app.Endpoint) *bench 
 	b := &bench{t: t, window: w, app: openApp(t, model)}
 	ctx, cancel := context.WithCancel(context.Background())
 	b.layer = layer.New(w.Canvas(), func(d time.Duration, f func()) func() {
-		timer := time.AfterFunc(d, func() { b.do(f) })
+		timer := time.AfterFunc(d, func() { b.queue.Do(f) })
 		return func() { timer.Stop() }
 	})
 	b.Place = New(place.Deps{
-		App: b.app, Do: b.do, Layer: b.layer, Window: func() fyne.Window { return w },
+		App: b.app, Do: b.queue.Do, Layer: b.layer, Window: func() fyne.Window { return w },
 		Go: func(f func(context.Context)) {
 			b.wg.Go(func() { f(ctx) })
 		},
@@ -160,29 +158,11 @@ func ctrl(key fyne.KeyName) fyne.Shortcut {
 	return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}
 }
 
-func (b *bench) do(f func()) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.queue = append(b.queue, f)
-}
-
 // until runs the window's queue until something holds.
 func (b *bench) until(what string, holds func() bool) {
 	b.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
-		b.mu.Lock()
-		queue := b.queue
-		b.queue = nil
-		b.mu.Unlock()
-		for _, f := range queue {
-			f()
-		}
-		if holds() {
-			return
-		}
-		if time.Now().After(end) {
-			b.t.Fatalf("this did not come about: %s; rows: %s", what, b.rowKeys())
-		}
+	if !b.queue.Run(20*time.Second, holds) {
+		b.t.Fatalf("this did not come about: %s; rows: %s", what, b.rowKeys())
 	}
 }
 
@@ -190,9 +170,7 @@ func (b *bench) until(what string, holds func() bool) {
 func (b *bench) settle() {
 	quiet := time.Now()
 	b.until("quiet", func() bool {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if len(b.queue) > 0 {
+		if !b.queue.Empty() {
 			quiet = time.Now()
 		}
 		return time.Since(quiet) > 120*time.Millisecond
@@ -260,16 +238,5 @@ func (b *bench) answer(kind string, a consent.Answer) {
 // picture writes what the window shows where STEWARD_PICTURES names a folder, for a person to look at.
 func (b *bench) picture(name string) {
 	b.t.Helper()
-	dir := os.Getenv("STEWARD_PICTURES")
-	if dir == "" {
-		return
-	}
-	f, err := os.Create(filepath.Join(dir, name+".png"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer f.Close()
-	if err := png.Encode(f, b.window.Canvas().Capture()); err != nil {
-		b.t.Fatal(err)
-	}
+	placetest.Picture(b.t, b.window, name)
 }

@@ -451,17 +451,26 @@ func (p *Place) fail(err error) {
 
 // background runs work, tells of its error, and runs then on Fyne's goroutine where it succeeded.
 func (p *Place) background(work func(ctx context.Context) error, then func()) {
+	fetch(p, func(ctx context.Context) (struct{}, error) { return struct{}{}, work(ctx) }, func(struct{}) {
+		if then != nil {
+			then()
+		}
+	})
+}
+
+// fetch is background for work that gives something.
+func fetch[T any](p *Place, work func(ctx context.Context) (T, error), then func(T)) {
 	p.d.Go(func(ctx context.Context) {
-		err := work(ctx)
+		got, err := work(ctx)
 		if gone(ctx, err) {
 			return
 		}
 		p.d.Do(func() {
 			if err != nil {
 				p.fail(err)
-			} else if then != nil {
-				then()
+				return
 			}
+			then(got)
 		})
 	})
 }

@@ -18,6 +18,7 @@ import (
 // pattern is one sentence of the core: its fixed parts, and the names of what stands between them.
 type pattern struct {
 	key, english string
+	own          string   // the key of the window's text that stands for it; "" for none
 	fixed        []string // one more than names
 	names        []string
 }
@@ -40,6 +41,9 @@ var patterns = sync.OnceValues(func() (sentences, pieces []pattern) {
 			continue
 		}
 		p := pattern{key: key, english: english, fixed: placeholder.Split(english, -1)}
+		if own := windowPrefix + strings.TrimPrefix(key, prefix); texts[own] != "" {
+			p.own = own
+		}
 		for _, m := range placeholder.FindAllStringSubmatch(english, -1) {
 			p.names = append(p.names, m[1])
 		}
@@ -92,28 +96,11 @@ func Worded(s string) string {
 // say gives the sentence in the person's language. Where the core's names flags of the command line, the window has a
 // text of its own that names its places instead.
 func (p pattern) say(data map[string]any) string {
-	if own := windowPrefix + strings.TrimPrefix(p.key, prefix); hasOwn()[own] {
-		return lang.X(own, p.english, data)
-	}
-	return lang.X(p.key, p.english, data)
+	return lang.X(cmp.Or(p.own, p.key), p.english, data)
 }
 
 // windowPrefix begins the keys of the texts that stand for the core's in the window.
 const windowPrefix = "window."
-
-var hasOwn = sync.OnceValue(func() map[string]bool {
-	own := map[string]bool{}
-	texts, err := assets.Texts("en")
-	if err != nil {
-		return own // the program says so when it loads its language
-	}
-	for key := range texts {
-		if strings.HasPrefix(key, windowPrefix) {
-			own[key] = true
-		}
-	}
-	return own
-})
 
 // Known tells whether the core's sentence has words in every language.
 func Known(s string) bool {

@@ -101,6 +101,19 @@ func (d *detail) choose(i int) {
 	d.look()
 }
 
+// unchosen is what a page shows while nothing is chosen on it: words, or why there is nothing to choose yet.
+func (d *detail) unchosen(of app.ServerDetail, words string) fyne.CanvasObject {
+	switch {
+	case of.OfferError != "":
+		words = of.OfferError
+	case of.State != "ready":
+		words = d.tools.nothing()
+	case !of.Known:
+		words = lang.X("common.loading", "Loading…")
+	}
+	return text.NewLabel(words, text.Run{Color: theme.Dim}, text.Wrap)
+}
+
 // page is the page that is seen of the server.
 func (d *detail) page() *page {
 	switch {

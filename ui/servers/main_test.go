@@ -3,7 +3,6 @@ package servers
 import (
 	"context"
 	"encoding/json"
-	"image/png"
 	"os"
 	"path/filepath"
 	"sync"
@@ -13,13 +12,13 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
-	"go.uber.org/goleak"
 
 	"steward/app"
 	"steward/testdata/scriptedserver"
 	"steward/ui/language"
 	"steward/ui/layer"
 	"steward/ui/place"
+	"steward/ui/place/placetest"
 	"steward/ui/theme"
 )
 
@@ -30,17 +29,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(serveKey) != "" {
 		os.Exit(scriptedserver.Main(os.Args[1:]))
 	}
-	code := m.Run()
-	if code == 0 {
-		// The toolkit's own goroutines live as long as the process; the clock of the highlighter's patterns ends by itself.
-		if err := goleak.Find(goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"),
-			goleak.IgnoreAnyFunction("fyne.io/fyne/v2/internal/async.(*UnboundedChan[...]).processing"),
-			goleak.IgnoreAnyFunction("fyne.io/fyne/v2/app.(*settings).watchFile"), goleak.IgnoreAnyFunction("github.com/fsnotify/fsnotify.(*inotify).readEvents")); err != nil {
-			println(err.Error())
-			code = 1
-		}
-	}
-	os.Exit(code)
+	os.Exit(placetest.Main(m))
 }
 
 // desk is the place in a window without a screen, over the real program with scripted servers.
@@ -51,10 +40,8 @@ type desk struct {
 	window fyne.Window
 	layer  *layer.Layer
 	opened []string
-
-	mu    sync.Mutex
-	queue []func()
-	work  sync.WaitGroup
+	queue  placetest.Queue
+	work   sync.WaitGroup
 }
 
 // entry is a scripted server as the servers file has it.
@@ -100,7 +87,7 @@ func newDesk(t *testing.T, variant, tongue string, servers map[string]any, given
 	d.layer = layer.New(d.window.Canvas(), func(time.Duration, func()) func() { return func() {} })
 	ctx, cancel := context.WithCancel(context.Background())
 	d.place = New(place.Deps{
-		App: a, Do: d.do, Layer: d.layer,
+		App: a, Do: d.queue.Do, Layer: d.layer,
 		Go: func(f func(context.Context)) {
 			d.work.Go(func() { f(ctx) })
 		},
@@ -125,30 +112,11 @@ func newDesk(t *testing.T, variant, tongue string, servers map[string]any, given
 	return d
 }
 
-func (d *desk) do(f func()) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.queue = append(d.queue, f)
-}
-
 // until runs what was asked of the window's goroutine until something holds.
 func (d *desk) until(what string, holds func() bool) {
 	d.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; {
-		d.mu.Lock()
-		queue := d.queue
-		d.queue = nil
-		d.mu.Unlock()
-		for _, f := range queue {
-			f()
-		}
-		if holds() {
-			return
-		}
-		if time.Now().After(end) {
-			d.t.Fatalf("this did not come about: %s", what)
-		}
-		time.Sleep(2 * time.Millisecond)
+	if !d.queue.Run(20*time.Second, holds) {
+		d.t.Fatalf("this did not come about: %s", what)
 	}
 }
 
@@ -167,16 +135,5 @@ func (d *desk) started(name string) {
 // picture writes what the window shows where STEWARD_PICTURES names a folder, for a person to look at.
 func (d *desk) picture(name string) {
 	d.t.Helper()
-	dir := os.Getenv("STEWARD_PICTURES")
-	if dir == "" {
-		return
-	}
-	f, err := os.Create(filepath.Join(dir, name+".png"))
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	defer f.Close()
-	if err := png.Encode(f, d.window.Canvas().Capture()); err != nil {
-		d.t.Fatal(err)
-	}
+	placetest.Picture(d.t, d.window, name)
 }

@@ -65,17 +65,10 @@ func (t *promptsTab) update(d app.ServerDetail) {
 	}
 	t.chosen = ""
 	words := lang.X("servers.no_prompts", "This server offers no prompts.")
-	switch {
-	case d.OfferError != "":
-		words = d.OfferError
-	case d.State != "ready":
-		words = t.s.detail.tools.nothing()
-	case !d.Known:
-		words = lang.X("common.loading", "Loading…")
-	case len(d.PromptList) > 0:
+	if len(d.PromptList) > 0 {
 		words = lang.X("servers.choose_prompt", "Choose one above to see what it becomes.")
 	}
-	t.page.set(text.NewLabel(words, text.Run{Color: theme.Dim}, text.Wrap))
+	t.page.set(t.s.detail.unchosen(d, words))
 }
 
 func (t *promptsTab) refresh() {

@@ -179,17 +179,10 @@ func (t *resourcesTab) update(d app.ServerDetail) {
 	t.refresh()
 	if t.chosen == "" {
 		words := lang.X("servers.no_resources", "This server offers nothing to read.")
-		switch {
-		case d.OfferError != "":
-			words = d.OfferError
-		case d.State != "ready":
-			words = t.s.detail.tools.nothing()
-		case !d.Known:
-			words = lang.X("common.loading", "Loading…")
-		case len(t.nodes) > 0:
+		if len(t.nodes) > 0 {
 			words = lang.X("servers.choose_resource", "Choose one above to read it.")
 		}
-		t.page.set(text.NewLabel(words, text.Run{Color: theme.Dim}, text.Wrap))
+		t.page.set(t.s.detail.unchosen(d, words))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/layout"
@@ -107,7 +106,6 @@ func (s *Place) fill() {
 	body := &fyne.Container{Layout: fixedWidth{wide}, Objects: []fyne.CanvasObject{container.New(layout.NewCustomPaddedVBoxLayout(2.5*theme.Step), objects...)}}
 	s.scroll.Content = container.New(layout.NewCustomPaddedLayout(5*theme.Step, pad, pad, pad), container.NewHBox(body))
 	s.scroll.Refresh()
-	canvas.Refresh(s.scroll) // of new content alone, which it has never drawn, the toolkit draws nothing
 }
 
 // refill shows what has changed, but never takes away what somebody is typing.

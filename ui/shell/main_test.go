@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"image/color"
-	"image/png"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -15,25 +13,17 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
-	"go.uber.org/goleak"
 
 	"steward/app"
 	"steward/app/consent"
 	"steward/ui/language"
 	"steward/ui/place"
+	"steward/ui/place/placetest"
 	"steward/ui/theme"
 )
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if code == 0 {
-		// The toolkit's own goroutines live as long as the process.
-		if err := goleak.Find(goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock"), goleak.IgnoreAnyFunction("fyne.io/fyne/v2/internal/async.(*UnboundedChan[...]).processing"),
-			goleak.IgnoreAnyFunction("fyne.io/fyne/v2/app.(*settings).watchFile"), goleak.IgnoreAnyFunction("github.com/fsnotify/fsnotify.(*inotify).readEvents")); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
-	}
+	code := placetest.Main(m)
 	if err := os.RemoveAll(programDir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
@@ -99,10 +89,10 @@ type bench struct {
 	t      *testing.T
 	source *told
 	spots  map[string]*spot
-	kept   map[string]string
+	queue  placetest.Queue
 
-	mu    sync.Mutex
-	queue []func()
+	mu   sync.Mutex
+	kept map[string]string
 }
 
 func newBench(t *testing.T, variant, tongue string, was memory) *bench {
@@ -117,7 +107,7 @@ func newBench(t *testing.T, variant, tongue string, was memory) *bench {
 	b := &bench{t: t, source: &told{}, spots: map[string]*spot{}, kept: map[string]string{}}
 	b.Shell = newShell(fa, w, os.Stderr)
 	b.dispatcher.Close()
-	b.dispatcher = NewDispatcher(b.onThread, b.broken)
+	b.dispatcher = NewDispatcher(b.queue.Do, b.broken)
 	b.keep = func(_ context.Context, key, value string) error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -147,30 +137,11 @@ func newBench(t *testing.T, variant, tongue string, was memory) *bench {
 	return b
 }
 
-func (b *bench) onThread(f func()) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.queue = append(b.queue, f)
-}
-
 // until runs the window's queue until something holds.
 func (b *bench) until(what string, holds func() bool) {
 	b.t.Helper()
-	for end := time.Now().Add(5 * time.Second); ; {
-		b.mu.Lock()
-		queue := b.queue
-		b.queue = nil
-		b.mu.Unlock()
-		for _, f := range queue {
-			f()
-		}
-		if holds() {
-			return
-		}
-		if time.Now().After(end) {
-			b.t.Fatalf("this did not come about: %s", what)
-		}
-		time.Sleep(2 * time.Millisecond)
+	if !b.queue.Run(5*time.Second, holds) {
+		b.t.Fatalf("this did not come about: %s", what)
 	}
 }
 
@@ -190,16 +161,5 @@ func (b *bench) press(name fyne.KeyName, m fyne.KeyModifier) bool {
 // picture writes what the window shows where STEWARD_PICTURES names a folder, for a person to look at.
 func (b *bench) picture(name string) {
 	b.t.Helper()
-	dir := os.Getenv("STEWARD_PICTURES")
-	if dir == "" {
-		return
-	}
-	f, err := os.Create(filepath.Join(dir, name+".png"))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer f.Close()
-	if err := png.Encode(f, b.window.Canvas().Capture()); err != nil {
-		b.t.Fatal(err)
-	}
+	placetest.Picture(b.t, b.window, name)
 }

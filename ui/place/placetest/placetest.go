@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"image/png"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -77,11 +76,11 @@ type Bench struct {
 	Themes    []string // what was given to Deps.SetTheme
 	Languages []string // what was given to Deps.SetLanguage
 
+	Queue
+
 	ctx    context.Context
 	cancel context.CancelFunc
 	work   sync.WaitGroup
-	mu     sync.Mutex
-	queue  []func()
 }
 
 // New makes a bench, which is taken down with the test. There is no keyring on it. Servers are names and commands of
@@ -179,24 +178,6 @@ func (b *Bench) Show(p place.Place) {
 	})
 }
 
-// Do is place.Deps's.
-func (b *Bench) Do(f func()) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.queue = append(b.queue, f)
-}
-
-// Step runs what has been asked for so far.
-func (b *Bench) Step() {
-	b.mu.Lock()
-	queue := b.queue
-	b.queue = nil
-	b.mu.Unlock()
-	for _, f := range queue {
-		f()
-	}
-}
-
 // Until runs what is asked for until something holds, and fails the test where that takes too long.
 func (b *Bench) Until(what string, holds func() bool) {
 	b.T.Helper()
@@ -206,31 +187,13 @@ func (b *Bench) Until(what string, holds func() bool) {
 // Within is Until with a limit of its own.
 func (b *Bench) Within(limit time.Duration, what string, holds func() bool) {
 	b.T.Helper()
-	for end := time.Now().Add(limit); ; {
-		b.Step()
-		if holds() {
-			return
-		}
-		if time.Now().After(end) {
-			b.T.Fatalf("this did not come about: %s", what)
-		}
-		time.Sleep(2 * time.Millisecond)
+	if !b.Run(limit, holds) {
+		b.T.Fatalf("this did not come about: %s", what)
 	}
 }
 
-// Picture writes what the window shows where STEWARD_PICTURES names a folder, for a person to look at.
+// Picture is the package's, of the bench's window.
 func (b *Bench) Picture(name string) {
 	b.T.Helper()
-	dir := os.Getenv("STEWARD_PICTURES")
-	if dir == "" {
-		return
-	}
-	f, err := os.Create(filepath.Join(dir, name+".png"))
-	if err != nil {
-		b.T.Fatal(err)
-	}
-	defer f.Close()
-	if err := png.Encode(f, b.Window.Canvas().Capture()); err != nil {
-		b.T.Fatal(err)
-	}
+	Picture(b.T, b.Window, name)
 }
