@@ -42,6 +42,8 @@ func (s *Shell) leave() {
 // quit ends the toolkit, once: asked again after it has ended, it would look for its windows and fail.
 func (s *Shell) quit() {
 	if s.quitting.begin() {
+		s.dispatcher.Close()
+		<-s.dispatcher.done // nothing may be on its way onto a thread that ends
 		s.endToolkit()
 	}
 }

@@ -3,6 +3,8 @@ package shell
 import (
 	"testing"
 	"time"
+
+	"fyne.io/fyne/v2/test"
 )
 
 func TestEndingIsBegunOnce(t *testing.T) {
@@ -37,5 +39,24 @@ func TestAToolkitThatReturnsIsLeftAlone(t *testing.T) {
 			e.begin()
 		}
 		e.outlast(returned, time.Hour, func() { t.Error("it was given back twice") })
+	}
+}
+
+func TestNothingIsQueuedForAThreadThatEnds(t *testing.T) {
+	lifecycle := test.NewTempApp(t).Lifecycle()
+	hooked, ok := lifecycle.(interface {
+		SetOnStoppedHookExecuted(f func())
+		OnStopped() func()
+	})
+	if !ok {
+		t.Fatal("the toolkit's lifecycle no longer has the hook that endQuietly takes out")
+	}
+	hooked.SetOnStoppedHookExecuted(func() {})
+	if hooked.OnStopped() == nil {
+		t.Fatal("the toolkit queues nothing at its end; endQuietly may go")
+	}
+	endQuietly(lifecycle)
+	if hooked.OnStopped() != nil {
+		t.Error("the toolkit still queues something at its end")
 	}
 }

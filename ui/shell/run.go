@@ -136,6 +136,15 @@ func begin(look appearance, errOut io.Writer) (fyne.App, error) {
 	return fa, nil
 }
 
+// endQuietly takes out the one thing that the toolkit queues for its own thread while it closes that thread's queue: the
+// saving of its preferences, of which there are none here. Where the queue was closed first, the program died of it
+// ("send on closed channel", Fyne 2.8, driver/glfw, runGL). The hook has no public name, only a method.
+func endQuietly(l fyne.Lifecycle) {
+	if hooked, ok := l.(interface{ SetOnStoppedHookExecuted(f func()) }); ok {
+		hooked.SetOnStoppedHookExecuted(nil)
+	}
+}
+
 // show runs the window until it is closed, and gives back the program.
 func show(look appearance, program *opening, errOut io.Writer, exit func(error)) (err error) {
 	var s *Shell
@@ -163,6 +172,7 @@ func show(look appearance, program *opening, errOut io.Writer, exit func(error))
 			s.began()
 		})
 		s.begin(program)
+		endQuietly(fa.Lifecycle())
 		defer s.listenToSystem()()
 		returned := make(chan struct{})
 		defer close(returned)

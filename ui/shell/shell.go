@@ -77,6 +77,9 @@ func newShell(fa fyne.App, w fyne.Window, errOut io.Writer) *Shell {
 		drafts: map[string]any{},
 	}
 	s.dispatcher = NewDispatcher(func(f func()) {
+		if s.quitting.has() {
+			return // the toolkit closes its queue, and fails over what comes into it just then
+		}
 		fyne.Do(func() {
 			if s.quitting.has() {
 				return // the toolkit runs this on whatever goroutine asks, once it has ended
