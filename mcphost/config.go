@@ -66,7 +66,9 @@ type ServerConfig struct {
 	ToolTimeout  time.Duration // 0 = DefaultToolTimeout
 	MaxTimeout   time.Duration // 0 = DefaultMaxTimeout
 
-	Sampling  bool   // the server may ask for model answers; else the capability is not declared
+	Sampling bool        // the server may ask for model answers; else the capability is not declared
+	OAuth    OAuthConfig // http: what is set about signing in
+
 	AllowHTTP bool   // headers may travel over plain http to a host that is not loopback
 	Hash      string // the caller's hash of the configuration; part of the connection's identity
 }

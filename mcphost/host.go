@@ -24,6 +24,9 @@ type Options struct {
 	// Asker answers elicitation and sampling; with nil neither capability is
 	// declared.
 	Asker Asker
+	// SignIn lets a person sign in to servers that want it; with nil such a server
+	// fails with StageSignIn.
+	SignIn SignIn
 	// Observe is told what happens; see [Observation]. nil discards.
 	Observe func(Observation)
 	// WorkDir is a private empty folder, the working folder of servers that
