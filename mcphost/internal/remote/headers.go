@@ -52,14 +52,17 @@ func read(frame []byte) request {
 	}
 	r := request{method: text(m["method"])}
 	switch r.method {
-	case "tools/call", "prompts/get", "resources/read":
+	case "tools/call", "prompts/get", "resources/read", "tasks/get", "tasks/update", "tasks/cancel":
 		var p map[string]json.RawMessage
 		if json.Unmarshal(m["params"], &p) != nil {
 			return r
 		}
 		r.name = text(p["name"])
-		if r.method == "resources/read" {
+		switch {
+		case r.method == "resources/read":
 			r.name = text(p["uri"])
+		case strings.HasPrefix(r.method, "tasks/"):
+			r.name = text(p["taskId"]) // io.modelcontextprotocol/tasks 2026-07-28, routing headers
 		}
 		if r.method == "tools/call" {
 			r.tool, r.arguments = r.name, p["arguments"]

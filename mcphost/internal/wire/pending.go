@@ -166,6 +166,28 @@ func (p *Pending) Release() {
 
 // progress hands on one notifications/progress.
 func (p *Pending) progress(params []byte) {
+	got, ok := ReadProgress(params)
+	if !ok || p.want.Progress == nil || !p.limit.Allow() {
+		return
+	}
+	p.mu.Lock()
+	ended := p.ended
+	got.Value = max(got.Value, p.value)
+	p.value = got.Value
+	p.mu.Unlock()
+	if ended {
+		return
+	}
+	if got.Total < got.Value {
+		got.Total = 0
+	}
+	defer p.tap.recovered("a progress notification")
+	p.want.Progress(got)
+}
+
+// ReadProgress reads the params of a notifications/progress; false where it names no
+// progress.
+func ReadProgress(params []byte) (Progress, bool) {
 	var message string
 	value, total := math.NaN(), 0.0
 	members(params, func(name string, v []byte) bool {
@@ -181,22 +203,10 @@ func (p *Pending) progress(params []byte) {
 		}
 		return true
 	})
-	if math.IsNaN(value) || p.want.Progress == nil || !p.limit.Allow() {
-		return
-	}
-	p.mu.Lock()
-	ended := p.ended
-	value = max(value, p.value)
-	p.value = value
-	p.mu.Unlock()
-	if ended {
-		return
-	}
 	if math.IsNaN(total) || total <= 0 || total < value {
 		total = 0
 	}
-	defer p.tap.recovered("a progress notification")
-	p.want.Progress(Progress{Value: value, Total: total, Message: clipText(message, MaxProgressMessage)})
+	return Progress{Value: value, Total: total, Message: clipText(message, MaxProgressMessage)}, !math.IsNaN(value)
 }
 
 // number reads a finite JSON number, also one in quotes; NaN if it is none.
