@@ -183,7 +183,8 @@ func (a *App) callState(c chat.Called, working bool) CallState {
 	for _, img := range c.Images {
 		s.Content = append(s.Content, event.Content{Type: "image", MIMEType: img.MIMEType, Data: img.Data})
 	}
-	if c.Answered {
+	left := c.Outcome == journal.Running // its server works on it as a task, which is followed
+	if c.Answered && !left {
 		return s
 	}
 	if item, ok := a.gate.Waiting().Get(c.ID); ok {
@@ -195,7 +196,7 @@ func (a *App) callState(c chat.Called, working bool) CallState {
 		s.Seconds = a.clock().Sub(live.Started.UTC()).Seconds()
 		return s
 	}
-	if working {
+	if working || left {
 		s.State = CallRunning // it is on its way to being asked about, sent or stored
 	}
 	return s

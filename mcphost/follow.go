@@ -301,8 +301,10 @@ func (w *following) keep(frames []wire.Frame) {
 func (w *following) act(ctx context.Context) (end ending, over bool) {
 	switch w.task.status {
 	case "working":
+		w.call.Seen()
 		return ending{}, false
 	case "input_required":
+		w.call.Seen()
 		if w.task.Form == TaskCore {
 			w.openResult(ctx)
 			return ending{}, false

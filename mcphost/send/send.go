@@ -66,6 +66,9 @@ type Call struct {
 	// Progress is told of progress notifications, at most ten times a second
 	// and in order; total is 0 where unknown. May be nil.
 	Progress func(done, total float64, message string)
+	// Seen is called whenever the server has said of the task it made of the call that
+	// it is not finished. May be nil.
+	Seen func()
 }
 
 // Result is how a call ended.

@@ -52,7 +52,7 @@ func (c Call) send(ctx context.Context, by func(context.Context, door.Sender, do
 	reply := by(k.ctx, sender, door.Call{
 		Owner: c.Owner, Tool: c.Tool, Definition: c.Definition, Arguments: c.Arguments,
 		Spend: s.spend, Sent: s.sent, Attempt: s.attempt,
-		Progress: s.progress, Touch: k.touch, Paused: k.paused, Rest: k.rest,
+		Progress: s.progress, Touch: k.touch, Paused: k.paused, Rest: k.rest, Seen: s.seen,
 		Lasting: func(keeps time.Duration) {
 			if !set {
 				k.lasting(keeps)
@@ -121,6 +121,12 @@ func (s *sending) progress(done, total float64, message string) {
 	s.mu.Unlock()
 	if !over && s.call.Progress != nil {
 		s.call.Progress(done, total, message)
+	}
+}
+
+func (s *sending) seen() {
+	if s.call.Seen != nil {
+		s.call.Seen()
 	}
 }
 

@@ -67,6 +67,8 @@ type Call struct {
 	Paused func(on bool)
 	// Rest says that the server asked not to be asked again for d.
 	Rest func(d time.Duration)
+	// Seen says that the task has not ended.
+	Seen func()
 	// Lasting says that the server works on the call as a task, which it keeps for
 	// d; 0 is without limit.
 	Lasting func(d time.Duration)
