@@ -302,7 +302,7 @@ func (a *App) tellRecovery(r journal.Recovery) {
 		a.notice("recovered", rec.Server, fmt.Sprintf("Steward ended while record %d (%s) was running: it may or may not have happened.", rec.Record, what(rec)))
 	}
 	for _, t := range r.Tasks {
-		a.notice("recovered", t.Server, fmt.Sprintf("Steward ended while record %d (%s) was running. Its server works on it as a task, which is followed on.", t.Record.Record, what(t.Record)))
+		a.notice("task_followed", t.Server, fmt.Sprintf("Steward ended while record %d (%s) was running. Its server works on it as a task, which is followed on.", t.Record.Record, what(t.Record)))
 	}
 	for _, rec := range r.Withdrawn {
 		a.notice("recovered", rec.Server, fmt.Sprintf("Steward ended before record %d (%s) was sent: nothing was done.", rec.Record, what(rec)))
