@@ -211,8 +211,12 @@ func (s *CallState) join(records map[int64]journal.Record) {
 	if r.Decision != "" {
 		s.Decision, s.By = r.Decision, r.By
 	}
-	if s.State != CallDone {
+	left := s.Outcome == journal.Running && r.Outcome != journal.Running // it ended, and this is a copy of its message
+	if s.State != CallDone && !left {
 		return
+	}
+	if left {
+		s.State, s.Text = CallDone, ""
 	}
 	s.Outcome, s.Effect, s.Seconds = r.Outcome, r.Effect, r.Seconds
 }
