@@ -196,6 +196,7 @@ func (a *App) callState(c chat.Called, working bool) CallState {
 		s.Seconds = a.clock().Sub(live.Started.UTC()).Seconds()
 		return s
 	}
+	s.copied = left && !a.follows(c.Record)
 	if working || left {
 		s.State = CallRunning // it is on its way to being asked about, sent or stored
 	}
@@ -211,12 +212,11 @@ func (s *CallState) join(records map[int64]journal.Record) {
 	if r.Decision != "" {
 		s.Decision, s.By = r.Decision, r.By
 	}
-	left := s.Outcome == journal.Running && r.Outcome != journal.Running // it ended, and this is a copy of its message
-	if s.State != CallDone && !left {
-		return
-	}
-	if left {
+	if s.copied && r.Outcome != journal.Running {
 		s.State, s.Text = CallDone, ""
+	}
+	if s.State != CallDone {
+		return
 	}
 	s.Outcome, s.Effect, s.Seconds = r.Outcome, r.Effect, r.Seconds
 }

@@ -109,6 +109,14 @@ func (a *App) tasksOf(ctx context.Context, conversation string) {
 	}
 }
 
+// follows says whether the call of a record is still to be followed on, or its end to be
+// stored.
+func (a *App) follows(record int64) bool {
+	a.tasks.mu.Lock()
+	defer a.tasks.mu.Unlock()
+	return a.tasks.open[record] != nil
+}
+
 func waitSeen(ctx context.Context, list []*openTask) {
 	ctx, cancel := context.WithTimeout(ctx, taskLook)
 	defer cancel()
