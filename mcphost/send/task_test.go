@@ -247,6 +247,11 @@ func TestTaskLimits(t *testing.T) {
 		if r := do(t, k); r.Outcome != "ok" {
 			t.Errorf("with looks that show it alive: %+v", r)
 		}
+		k = call(t, c, "task-hint", `{}`) // it wants not to be asked for longer than the limit
+		k.Timeout = 400 * time.Millisecond
+		if r := do(t, k); r.Outcome != "ok" {
+			t.Errorf("with a pause that the server asked for: %+v", r)
+		}
 		k = call(t, c, "task-forever", `{}`)
 		k.Max = 500 * time.Millisecond
 		if r := do(t, k); r.Outcome != "timeout" || r.Effect != "unknown" || !strings.Contains(r.Reason, "500ms") {
