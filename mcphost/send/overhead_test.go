@@ -27,12 +27,16 @@ func BenchmarkOverhead(b *testing.B) {
 			ID: "echo", Command: path, Env: map[string]string{"MCPHOST_TRIAL_ROLE": "echo"},
 		})
 	})
-	b.Run("http", func(b *testing.B) {
-		server := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return trial.EchoServer() }, nil)
-		s := httptest.NewServer(server)
-		b.Cleanup(s.Close)
-		overhead(b, &mcp.StreamableClientTransport{Endpoint: s.URL}, mcphost.ServerConfig{ID: "echo", URL: s.URL})
-	})
+	// The library's server speaks the newer version of the protocol over HTTP only without sessions.
+	for name, stateless := range map[string]bool{"http": true, "http-with-session": false} {
+		b.Run(name, func(b *testing.B) {
+			one := trial.EchoServer()
+			s := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return one },
+				&mcp.StreamableHTTPOptions{Stateless: stateless}))
+			b.Cleanup(s.Close)
+			overhead(b, &mcp.StreamableClientTransport{Endpoint: s.URL}, mcphost.ServerConfig{ID: "echo", URL: s.URL})
+		})
+	}
 }
 
 func overhead(b *testing.B, transport mcp.Transport, cfg mcphost.ServerConfig) {
@@ -44,6 +48,7 @@ func overhead(b *testing.B, transport mcp.Transport, cfg mcphost.ServerConfig) {
 	b.Cleanup(func() { _ = bare.Close() }) // it ends with the server
 	h, _ := trial.Host(b, mcphost.Options{})
 	c := trial.Connect(b, h, cfg)
+	b.Log("protocol", c.Protocol())
 	if c.Protocol() != bare.InitializeResult().ProtocolVersion {
 		b.Fatalf("versions %s and %s", c.Protocol(), bare.InitializeResult().ProtocolVersion)
 	}
