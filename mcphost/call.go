@@ -267,7 +267,7 @@ func (c *Connection) furtherRound(ctx context.Context, l *live, reply session.Re
 	if reply.Err != nil {
 		return nil, "", nil
 	}
-	m, _ := fields(reply.Result)
+	m := wire.Fields(reply.Result)
 	kind := str(m["resultType"])
 	switch {
 	case absent(m["resultType"]), kind == "complete":

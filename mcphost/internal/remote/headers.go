@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+
+	"steward/mcphost/internal/wire"
 )
 
 // Token reports whether s can be the name of a header (RFC 9110, 5.6.2).
@@ -46,17 +48,11 @@ type request struct {
 
 // read takes those parts out of a message.
 func read(frame []byte) request {
-	var m map[string]json.RawMessage
-	if json.Unmarshal(frame, &m) != nil {
-		return request{}
-	}
+	m := wire.Fields(frame)
 	r := request{method: text(m["method"])}
 	switch r.method {
 	case "tools/call", "prompts/get", "resources/read":
-		var p map[string]json.RawMessage
-		if json.Unmarshal(m["params"], &p) != nil {
-			return r
-		}
+		p := wire.Fields(m["params"])
 		r.name = text(p["name"])
 		if r.method == "resources/read" {
 			r.name = text(p["uri"])
