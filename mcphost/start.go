@@ -197,7 +197,8 @@ func expandHome(path string) string {
 func (c *Connection) remoteLink(tap *wire.Tap, old bool) (session.Link, error) {
 	link, err := remote.New(remote.Options{
 		URL: c.cfg.URL, Headers: c.cfg.Headers, AllowHTTP: c.cfg.AllowHTTP,
-		SSE: old, Tap: tap, MaxFrame: MaxFrame,
+		Network: remote.Network{Proxy: c.cfg.Proxy, CAFile: expandHome(c.cfg.CAFile)},
+		SSE:     old, Tap: tap, MaxFrame: MaxFrame,
 		Warn:        func(text string) { c.note("warning", "", text) },
 		Renewed:     func() { c.mark("tools"); c.mark("prompts"); c.mark("resources") },
 		ToolHeaders: func(tool string, arguments []byte) map[string]string { return c.toolHeaders(tool, arguments) },

@@ -36,9 +36,11 @@ const (
 	lateLimit    = 10 * time.Minute // waiting for an answer after a cancellation
 	firstPause   = time.Second      // before a stream is opened again
 	longestPause = 60 * time.Second
-	maxResumes   = 5 // of one answer, without anything new
-	maxErrorBody = 1 << 20
-	maxSessionID = 1 << 10
+	// shortestPause is waited even where a server wants none.
+	shortestPause = 100 * time.Millisecond
+	maxResumes    = 5 // of one answer, without anything new
+	maxErrorBody  = 1 << 20
+	maxSessionID  = 1 << 10
 )
 
 // Options are given to New. Functions may be nil, except Tap.
@@ -48,6 +50,7 @@ type Options struct {
 	// AllowHTTP lets headers travel over plain http to a host that is not
 	// loopback.
 	AllowHTTP bool
+	Network   Network
 	// SSE speaks the transport of 2024-11-05.
 	SSE      bool
 	Tap      *wire.Tap
@@ -124,17 +127,10 @@ func New(o Options) (*Link, error) {
 		o.Warn = func(string) {}
 	}
 	l := &Link{o: o, url: u, done: make(chan struct{}), renewing: make(chan struct{}, 1)}
-	l.ctx, l.end = context.WithCancel(context.Background())
-	l.base = &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment, // never for loopback
-		DialContext:            (&net.Dialer{Timeout: dialLimit, KeepAlive: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout:    dialLimit,
-		ForceAttemptHTTP2:      true,
-		MaxIdleConnsPerHost:    8,
-		IdleConnTimeout:        90 * time.Second,
-		ExpectContinueTimeout:  time.Second,
-		MaxResponseHeaderBytes: 256 << 10,
+	if l.base, err = o.Network.Transport(); err != nil {
+		return nil, err
 	}
+	l.ctx, l.end = context.WithCancel(context.Background())
 	l.client = &http.Client{Transport: l.base, CheckRedirect: l.redirect}
 	return l, nil
 }
@@ -292,7 +288,7 @@ func (l *Link) Failure() error {
 // failed: the server cannot be reached, or wants a sign-in.
 func (l *Link) Refuse() error {
 	var e *Error
-	if err := l.Failure(); errors.As(err, &e) && (e.Status == 0 || e.Status == 401 || e.Status == 403) {
+	if err := l.Failure(); errors.As(err, &e) && (e.Unreached || e.Status == 401 || e.Status == 403) {
 		return err
 	}
 	return nil
@@ -307,6 +303,9 @@ func (l *Link) setFailure(err error) {
 // dress sets the headers that every request to the server carries.
 func (l *Link) dress(req *http.Request) {
 	for name, value := range l.o.Headers {
+		if ours(name) {
+			continue
+		}
 		req.Header.Set(name, value)
 		if strings.EqualFold(name, "Host") {
 			req.Host = value

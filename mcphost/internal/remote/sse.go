@@ -37,8 +37,12 @@ func newStream(r io.Reader, limit int64) *stream {
 	return &stream{r: bufio.NewReaderSize(r, 16<<10), max: limit, first: true}
 }
 
+// beginKept is how much is kept of the data of an event above the limit, in bytes.
+const beginKept = 64 << 10
+
 // next returns the next event with data. An event above the limit is skipped
-// to its end and reported as errTooLarge; reading can go on.
+// to its end and reported as errTooLarge, with the beginning of its data; reading
+// can go on.
 func (s *stream) next() (event, error) {
 	var e event
 	var size int64
@@ -46,6 +50,7 @@ func (s *stream) next() (event, error) {
 	for {
 		line, err := s.line(s.max - size)
 		if errors.Is(err, errTooLarge) {
+			s.cut(&e, line, tooLarge)
 			tooLarge = true
 			continue
 		}
@@ -62,7 +67,7 @@ func (s *stream) next() (event, error) {
 		if line == "" {
 			switch {
 			case tooLarge:
-				return event{}, errTooLarge
+				return e, errTooLarge
 			case e.has:
 				return e, nil
 			}
@@ -71,12 +76,21 @@ func (s *stream) next() (event, error) {
 			continue
 		}
 		if size += int64(len(line)); tooLarge || size > s.max {
+			s.cut(&e, line, tooLarge)
 			tooLarge = true
-			e.data = nil
 			continue
 		}
 		s.field(&e, line)
 	}
+}
+
+// cut keeps the beginning of an event that has become too large with this line.
+func (s *stream) cut(e *event, line string, before bool) {
+	if before {
+		return
+	}
+	s.field(e, line[:min(len(line), beginKept)])
+	e.data = append([]byte(nil), e.data[:min(len(e.data), beginKept)]...)
 }
 
 // field takes one line of an event.
@@ -104,7 +118,8 @@ func (s *stream) field(e *event, line string) {
 }
 
 // line reads up to the end of a line (LF, CRLF or CR), which it leaves out. A
-// line longer than limit is read to its end and reported as errTooLarge.
+// line longer than limit is read to its end and reported as errTooLarge, with its
+// beginning.
 func (s *stream) line(limit int64) (string, error) {
 	var b strings.Builder
 	over := false
@@ -112,7 +127,7 @@ func (s *stream) line(limit int64) (string, error) {
 		c, err := s.r.ReadByte()
 		if err != nil {
 			if over {
-				return "", errTooLarge
+				return b.String(), errTooLarge
 			}
 			return b.String(), err
 		}
@@ -135,7 +150,7 @@ func (s *stream) line(limit int64) (string, error) {
 		b.WriteByte(c)
 	}
 	if over {
-		return "", errTooLarge
+		return b.String(), errTooLarge
 	}
 	return b.String(), nil
 }
