@@ -95,6 +95,14 @@ func (l *Link) nameOld(data string, feed *feed) error {
 	return nil
 }
 
+// Named reports whether the server has named an address to post to, and so speaks the transport of
+// 2024-11-05.
+func (l *Link) Named() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.endpoint != nil
+}
+
 // postOld takes a message of the library; its answer comes on the stream. A notification is sent
 // before it returns, so that the order stays. A request is sent by a goroutine, because servers may
 // hold the POST back until they have answered on the stream.

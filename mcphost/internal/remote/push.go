@@ -121,8 +121,8 @@ func (c *channel) once(ctx context.Context, l *Link, header http.Header, feed *f
 		c.none, c.forgotten = true, s == http.StatusNotFound
 		return
 	}
-	if c.missed && c.lastID == "" && l.o.Renewed != nil {
-		l.o.Renewed() // nothing tells what was reported meanwhile
+	if c.missed && c.lastID == "" && l.o.Missed != nil {
+		l.o.Missed() // nothing tells what was reported meanwhile
 	}
 	c.worked, c.missed = true, false
 	s := newStream(resp.Body, l.o.MaxFrame)

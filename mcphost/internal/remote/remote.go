@@ -59,6 +59,8 @@ type Options struct {
 	// forgotten the session and a new one has begun.
 	Warn    func(text string)
 	Renewed func()
+	// Missed is told that the server may have reported changes while nobody heard it.
+	Missed func()
 	// ToolHeaders gives the headers that a call of a tool needs besides.
 	ToolHeaders func(tool string, arguments []byte) map[string]string
 }
@@ -292,6 +294,13 @@ func (l *Link) Refuse() error {
 		return err
 	}
 	return nil
+}
+
+// Busy reports whether the last request of the handshake failed for a reason that
+// says nothing of what the server speaks: it is overloaded, or failed itself.
+func (l *Link) Busy() bool {
+	var e *Error
+	return errors.As(l.Failure(), &e) && (e.Status >= 500 && e.Status != http.StatusNotImplemented || e.Status == 429 || e.Status == 408)
 }
 
 func (l *Link) setFailure(err error) {

@@ -76,8 +76,8 @@ func (x *exchange) listen(ctx context.Context, frame []byte, again bool) error {
 		}
 		return l.noAnswer(resp.StatusCode, "it sent %q instead of a stream", short(resp.Header.Get("Content-Type")))
 	}
-	if again && l.o.Renewed != nil {
-		l.o.Renewed()
+	if again && l.o.Missed != nil {
+		l.o.Missed()
 	}
 	s := newStream(resp.Body, l.o.MaxFrame)
 	for {
