@@ -163,6 +163,7 @@ func (c *Connection) welcome(l *live) {
 	old := c.info
 	c.info, c.protocol, c.caps = info, hello.Protocol, readCapabilities(hello.Capabilities)
 	c.stderr = ""
+	c.forgetLists()
 	c.mu.Unlock()
 	if old.InstructionsHash != info.InstructionsHash && old != (ServerInfo{}) {
 		c.events.put(ListChanged{Server: c.cfg.ID, Kind: "instructions"})
