@@ -165,7 +165,7 @@ func (c *Connection) sendOn(ctx context.Context, l *live, call door.Call) door.R
 // server has announced a change, or the time it gave has passed.
 func (c *Connection) settleTools(ctx context.Context, l *live) {
 	c.mu.Lock()
-	expired := !c.lists.expires.IsZero() && c.now().After(c.lists.expires)
+	expired := c.expired("tools")
 	stale := c.lists.stale["tools"]
 	c.mu.Unlock()
 	if !expired && !stale {
@@ -223,12 +223,20 @@ func (c *Connection) rounds(ctx context.Context, l *live, r session.Request,
 	attempt func(context.Context, string, any) error, f *inflight) session.Reply {
 	base := slices.Clone(r.Params)
 	var frames []wire.Frame
+	relisted := false
 	for round := 1; ; round++ {
 		reply := l.session.Do(ctx, r)
 		frames = append(frames, reply.Frames...)
 		reply.Frames = frames
 		if round > 1 {
 			reply.Started = true
+		}
+		if mismatch(reply.Err) && !relisted {
+			if relisted = true; c.relist(ctx, l, f, &reply) {
+				r.Token = ""
+				round--
+				continue
+			}
 		}
 		next, what, err := c.furtherRound(ctx, l, reply, f)
 		if err != nil {

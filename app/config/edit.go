@@ -219,6 +219,8 @@ func putFields(member *hujson.ObjectMember, s Server) error {
 	put("startTimeout", s.StartTimeout != now.StartTimeout, s.StartTimeout == 0, hujson.String(span(s.StartTimeout)))
 	put("sampling", s.Sampling != now.Sampling, !s.Sampling, hujson.Bool(true))
 	put("allowHttp", s.AllowHTTP != now.AllowHTTP, !s.AllowHTTP, hujson.Bool(true))
+	put("proxy", s.Proxy != now.Proxy, s.Proxy == "", hujson.String(s.Proxy))
+	put("caFile", s.CAFile != now.CAFile, s.CAFile == "", hujson.String(s.CAFile))
 	if s.Disabled != now.Disabled {
 		setField(obj, "enabled", nil, true, indent)
 		setField(obj, "disabled", hujson.Bool(true), !s.Disabled, indent)

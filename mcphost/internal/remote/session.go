@@ -157,11 +157,16 @@ func isResult(body []byte) bool {
 
 // withID gives a request another id.
 func withID(frame []byte, id string) []byte {
+	return withRawID(frame, json.RawMessage(strconv.Quote(id)))
+}
+
+// withRawID gives a message another id, as it is written.
+func withRawID(frame []byte, id json.RawMessage) []byte {
 	var m map[string]json.RawMessage
-	if json.Unmarshal(frame, &m) != nil {
+	if json.Unmarshal(frame, &m) != nil || len(id) == 0 {
 		return frame
 	}
-	m["id"] = json.RawMessage(strconv.Quote(id))
+	m["id"] = id
 	out, err := json.Marshal(m)
 	if err != nil {
 		return frame

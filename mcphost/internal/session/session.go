@@ -46,9 +46,10 @@ var (
 	// ErrStuck says that the server went away or went silent when it was asked
 	// server/discover: it must be started anew, and asked initialize at once.
 	ErrStuck = errors.New("the server did not bear being asked server/discover")
-	// ErrNewer says that the server answered server/discover, properly but
-	// late: it must be started anew, and given more time.
-	ErrNewer = errors.New("the server answered server/discover late")
+	// ErrNewer says that the server refused initialize after it had been silent about
+	// server/discover, so it may be of the newer era and slow: it must be started
+	// anew, and given more time.
+	ErrNewer = errors.New("the server refused initialize, and was too slow to answer server/discover")
 )
 
 // VersionError says that no version of the protocol is spoken by both sides.
@@ -72,10 +73,14 @@ type Options struct {
 	Elicit, Sampling, Roots bool
 	// Discover asks server/discover first; else initialize at once.
 	Discover bool
-	// Probe is how long server/discover may stay unanswered before initialize
-	// is tried; Stuck how long that may stay unanswered afterwards before the
-	// server counts as stuck (0 = as long as the context allows).
-	Probe, Stuck time.Duration
+	// Probe is how long server/discover may stay unanswered (0 = as long as the
+	// context allows). Then the session ends with ErrStuck, or, if Patient, initialize
+	// is asked on the same link: a program that is being installed must not be ended.
+	Probe   time.Duration
+	Patient bool
+	// Slow says that the server did not answer server/discover in time before: a
+	// refusal of initialize then is ErrNewer.
+	Slow bool
 }
 
 // Session is one session. Its methods may be called by any goroutine.
@@ -90,8 +95,10 @@ type Session struct {
 
 // Hello is what the server said of itself at the beginning.
 type Hello struct {
-	Protocol     string
-	Modern       bool
+	Protocol string
+	Modern   bool
+	// Unsure says that the era may be another one: the server was too busy to be asked.
+	Unsure       bool
 	Capabilities json.RawMessage
 	Instructions string
 	Name, Title  string
