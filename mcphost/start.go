@@ -126,7 +126,7 @@ func (c *Connection) annotate(l *live, link session.Link, err error) error {
 func (c *Connection) link(ctx context.Context, old bool) (*live, session.Link, error) {
 	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), roots: newRootsWait(), stderr: func() string { return "" }}
 	l.tap = wire.NewTap(wire.Options{
-		MaxFrame: MaxFrame, Now: c.now,
+		MaxFrame: c.cfg.maxFrame(), Now: c.now,
 		Handle: c.handleOn(l.roots), Notify: c.notified, Noise: c.noised, Late: c.late,
 	})
 	if c.cfg.transport() != TransportStdio {
@@ -197,7 +197,7 @@ func expandHome(path string) string {
 func (c *Connection) remoteLink(tap *wire.Tap, old bool) (session.Link, error) {
 	link, err := remote.New(remote.Options{
 		URL: c.cfg.URL, Headers: c.cfg.Headers, AllowHTTP: c.cfg.AllowHTTP,
-		SSE: old, Tap: tap, MaxFrame: MaxFrame,
+		SSE: old, Tap: tap, MaxFrame: int64(c.cfg.maxFrame()),
 		Warn:        func(text string) { c.note("warning", "", text) },
 		Renewed:     func() { c.mark("tools"); c.mark("prompts"); c.mark("resources") },
 		ToolHeaders: func(tool string, arguments []byte) map[string]string { return c.toolHeaders(tool, arguments) },
