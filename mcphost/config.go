@@ -55,7 +55,7 @@ type Implementation struct {
 // [Host.Connect] has taken it.
 type ServerConfig struct {
 	ID        string            // our own name for the server; its identity everywhere
-	Command   string            // stdio: the program, looked up on Options.EnvPath
+	Command   string            // stdio: the program, a name in PATH (process.Paths) or a full path
 	Args      []string          // stdio: arguments, passed as they are, no shell
 	Env       map[string]string // stdio: added to the allowed part of our environment
 	Cwd       string            // stdio: working folder; "" = Options.WorkDir

@@ -47,6 +47,8 @@ type Connection struct {
 	run      *run // the start under way, or the last one
 	restart  context.CancelCauseFunc
 	live     *live // nil unless ready
+	opening  *live // nil unless starting
+	launch   Launch
 	crashes  int
 	lastErr  error
 	stderr   string
@@ -245,6 +247,7 @@ func (c *Connection) serve() (again bool, pause time.Duration) {
 
 	c.setState(StateStarting, nil, "")
 	l, err := c.start(ctx)
+	c.opened(l)
 	if err != nil {
 		c.failed(r, err)
 		return false, c.afterFailure()

@@ -12,9 +12,8 @@ import (
 // says the limit, and leaves the server usable.
 func TestLargestMessage(t *testing.T) {
 	t.Parallel()
-	page := `tools/list=@result {"tools":[{"name":"a","inputSchema":{"type":"object"},"description":"` + strings.Repeat("d", 2_000_000) + `"}]}`
 	h, _ := trial.Host(t, mcphost.Options{})
-	cfg := trial.Scripted("s", "--step", page)
+	cfg := trial.Scripted("s", "--tools", "500", "--description", strings.Repeat("d", 4000))
 	cfg.MaxFrame = 1 << 20
 	c := trial.Connect(t, h, cfg)
 	if err := c.ListError(); err == nil || !strings.Contains(err.Error(), "1 MiB") {
@@ -24,7 +23,7 @@ func TestLargestMessage(t *testing.T) {
 		t.Errorf("the server is lost with the message: %v", err)
 	}
 	cfg.ID, cfg.MaxFrame = "larger", 3<<20
-	if c := trial.Connect(t, h, cfg); len(c.Tools()) != 1 || c.ListError() != nil {
+	if c := trial.Connect(t, h, cfg); len(c.Tools()) < 500 || c.ListError() != nil {
 		t.Errorf("%d tools, %v", len(c.Tools()), c.ListError())
 	}
 }
