@@ -109,7 +109,7 @@ func (a *App) launch(name string) mcphost.Launch {
 func (a *App) configCheck(c config.Server) Check {
 	for _, p := range a.servers.now().problems {
 		if p.Server == c.Name {
-			return Check{checkConfig, true, "It is usable, but: " + p.Message, p.Hint}
+			return Check{checkConfig, true, fmt.Sprintf("It is usable, but: %s", p.Message), p.Hint}
 		}
 	}
 	if c.Disabled {
@@ -117,9 +117,9 @@ func (a *App) configCheck(c config.Server) Check {
 	}
 	where := a.servers.now().path
 	if where == "" {
-		where = "this program (the built-in demo server)"
+		return Check{checkConfig, true, "It is part of this program: the built-in demo server.", ""}
 	}
-	return Check{checkConfig, true, "It is configured in " + where + ".", ""}
+	return Check{checkConfig, true, fmt.Sprintf("It is configured in %s.", where), ""}
 }
 
 // startedChecks says how a server that runs was started, and who it says it is.
@@ -185,10 +185,10 @@ func effective(c config.Server, l mcphost.Launch) string {
 		if value != "" && isSecret(name, value) {
 			value = "•••"
 		}
-		own = append(own, reveal(name+"="+value))
+		own = append(own, reveal(name+"="+quoteArg(value)))
 	}
 	if len(own) > 0 {
-		lines = append(lines, fmt.Sprintf("With the variables: %s", clean.Line(strings.Join(own, "  "), mostShown)))
+		lines = append(lines, fmt.Sprintf("With the variables: %s", clean.Line(strings.Join(own, " "), mostShown)))
 	}
 	return strings.Join(append(lines, fmt.Sprintf("And from the surroundings: %s", strings.Join(inherited, " "))), "\n")
 }
@@ -201,7 +201,7 @@ func startChecks(c config.Server, l mcphost.Launch, err error) []Check {
 	}
 	message := sentenceCase(start.Message)
 	if start.Stderr != "" {
-		message += "\nThe last that it wrote on standard error:\n" + start.Stderr
+		message += "\n" + "The last that it wrote on standard error:" + "\n" + start.Stderr
 	}
 	started := "It started."
 	if c.Command == "" {
@@ -228,11 +228,11 @@ func startChecks(c config.Server, l mcphost.Launch, err error) []Check {
 	return []Check{{checkStart, false, message, start.Hint}}
 }
 
-func toolCount(n int) string {
+func offersSentence(n int) string {
 	if n == 1 {
-		return "1 tool"
+		return "It offers one tool."
 	}
-	return fmt.Sprintf("%d tools", n)
+	return fmt.Sprintf("It offers %d tools.", n)
 }
 
 // asked is what came of asking for tools that were not declared.
@@ -265,17 +265,17 @@ func (a *App) toolsCheck(conn *mcphost.Connection, undeclared *asked) Check {
 			"Look at its log. A list that is too large for one message needs a larger maxMessage in the server's entry."}
 	}
 	problems := conn.Problems()
-	c := Check{checkTools, true, fmt.Sprintf("It offers %s.", toolCount(len(conn.Tools()))), ""}
+	c := Check{checkTools, true, offersSentence(len(conn.Tools())), ""}
 	for i, p := range problems {
 		if i == 5 {
-			c.Hint += fmt.Sprintf(" And %d more.", len(problems)-i)
+			c.Hint += "\n" + fmt.Sprintf("And %d more.", len(problems)-i)
 			break
 		}
-		c.Hint += " " + a.line(p.Item) + ": " + a.line(p.Message)
+		c.Hint += "\n" + a.line(p.Item) + ": " + a.line(p.Message)
 	}
 	if c.Hint != "" {
 		c.OK = len(conn.Tools()) > 0
-		c.Message += " Some of what it lists was left out or corrected."
+		c.Message += "\n" + "Some of what it lists was left out or corrected."
 		c.Hint = c.Hint[1:]
 	}
 	return c
@@ -285,9 +285,9 @@ func (a *App) toolsCheck(conn *mcphost.Connection, undeclared *asked) Check {
 func (a *App) undeclaredCheck(declared []string, undeclared *asked) Check {
 	switch {
 	case undeclared != nil && undeclared.err == nil && undeclared.count > 0:
-		return Check{checkTools, false, fmt.Sprintf("It has not declared that it has tools, so they are not offered; asked all the same, it lists %s.", toolCount(undeclared.count)), declareHint}
+		return Check{checkTools, false, fmt.Sprintf("It has not declared that it has tools, so they are not offered; asked all the same, it lists some (%d).", undeclared.count), declareHint}
 	case len(declared) > 0:
-		return Check{checkTools, true, fmt.Sprintf("It has no tools; it offers %s.", strings.Join(declared, " and ")), ""}
+		return Check{checkTools, true, fmt.Sprintf("It has no tools; what it offers is: %s.", strings.Join(declared, ", ")), ""}
 	case undeclared != nil && undeclared.err != nil:
 		return Check{checkTools, false, fmt.Sprintf("It has declared neither tools nor prompts nor resources, and lists no tools when it is asked: %s", a.line(sentenceEnd(undeclared.err.Error()))), declareHint}
 	}

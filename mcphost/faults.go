@@ -49,7 +49,7 @@ func (c *Connection) exitHint(e *wire.ExitError, noise string) string {
 	case e.Ending == "signal: killed":
 		return "It was killed from outside; the system does that to programs that take too much memory."
 	}
-	return "Run the command in a terminal to see what it needs: " + c.commandLine()
+	return fmt.Sprintf("Run the command in a terminal to see what it needs: %s", c.commandLine())
 }
 
 // silence says that a server did not answer in time, and what to do about it.

@@ -40,7 +40,7 @@ func startError(s Spec, err error) error {
 	engine = strings.TrimLeft(engine, " \t")
 	switch info, statErr := os.Stat(s.Dir); {
 	case statErr != nil || !info.IsDir():
-		out.Reason, out.Advice = "its working folder "+s.Dir+" is not there", "Make that folder, or give another one as cwd."
+		out.Reason, out.Advice = fmt.Sprintf("its working folder %s is not there", s.Dir), "Make that folder, or give another one as cwd."
 	case script && strings.HasSuffix(line, "\r"):
 		out.Reason = "its first line ends in a carriage return, because it was saved with the line ends of Windows"
 		out.Advice = "Save it with the line ends of Unix; dos2unix does that."
@@ -51,12 +51,12 @@ func startError(s Spec, err error) error {
 		out.Reason = fmt.Sprintf("the interpreter %q that its first line names is not there", name)
 		out.Advice = "Install that interpreter, or correct the first line."
 	case errors.Is(err, fs.ErrNotExist):
-		out.Reason = "the loader or a file it needs to run is not there; it may be made for another system"
+		out.Reason = "a file that it needs to be loaded is not there, so it may be made for another system"
 		out.Advice = "Install the version of it that is made for this system."
 	case errors.Is(err, syscall.ENOEXEC):
 		out.Reason, out.Advice = noProgram(s.Path)
 	case errors.Is(err, fs.ErrPermission):
-		out.Reason = "the system does not permit it; it may lie on a disk from which nothing may be run, or its interpreter may not be run"
+		out.Reason = "the system does not permit it, perhaps because it lies on a disk from which nothing may be run"
 		out.Advice = "Move it to a folder from which programs may be run, and check its permissions and those of its interpreter."
 	case errors.Is(err, syscall.E2BIG):
 		out.Reason, out.Advice = "its arguments and environment are too large for the system", "Give it less in args and env."
@@ -79,7 +79,7 @@ func noProgram(path string) (reason, advice string) {
 	if f, err := elf.Open(path); err == nil {
 		machine := strings.TrimPrefix(f.Machine.String(), "EM_")
 		_ = f.Close()
-		return "it is made for another kind of processor (" + machine + ")", "Install the version of it that is made for this computer."
+		return fmt.Sprintf("it is made for another kind of processor (%s)", machine), "Install the version of it that is made for this computer."
 	}
 	return "it is neither a program for this system nor a script with a first line like #!/bin/sh",
 		"If it is a script, write its interpreter into its first line, or give the interpreter as the command and the script as its first argument."

@@ -112,7 +112,7 @@ func Look(command, path string) (string, error) {
 	}
 	e := &NotFoundError{Command: command, Path: path, advice: bad.advice}
 	if bad.reason != "" {
-		e.Reason = bad.reason + "; PATH searched: " + path
+		e.Reason = bad.reason + "; " + fmt.Sprintf("PATH searched: %s", path)
 	}
 	return "", e
 }
@@ -143,15 +143,15 @@ func runnable(file string) (why flaw, err error) {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return flaw{}, err
 	case errors.Is(err, fs.ErrPermission):
-		return flaw{"you may not look at " + file, "Change the permissions of its folder, or give the full path of another program."}, err
+		return flaw{fmt.Sprintf("you may not look at %s", file), "Change the permissions of its folder, or give the full path of another program."}, err
 	case err != nil:
 		return flaw{err.Error(), "Give the full path of the program as the command."}, err
 	case info.IsDir():
-		return flaw{file + " is a folder", "Give the full path of the program inside it as the command."}, errNotRunnable
+		return flaw{fmt.Sprintf("%s is a folder", file), "Give the full path of the program inside it as the command."}, errNotRunnable
 	case !info.Mode().IsRegular():
-		return flaw{file + " is neither a program nor a script", "Give the full path of the program as the command."}, errNotRunnable
+		return flaw{fmt.Sprintf("%s is neither a program nor a script", file), "Give the full path of the program as the command."}, errNotRunnable
 	case runtime.GOOS != "windows" && info.Mode()&0o111 == 0:
-		return flaw{file + " is not marked executable", "Mark it executable with: chmod +x " + file}, errNotRunnable
+		return flaw{fmt.Sprintf("%s is not marked executable", file), fmt.Sprintf("Mark it executable with: chmod +x %s", file)}, errNotRunnable
 	}
 	return flaw{}, nil
 }

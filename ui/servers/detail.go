@@ -18,6 +18,7 @@ import (
 	"steward/ui/code"
 	"steward/ui/language"
 	"steward/ui/place"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -228,7 +229,7 @@ func (d *detail) top(s app.ServerDetail) fyne.CanvasObject {
 		objects = append(objects, caption(s.Address, theme.Dim, text.Cut))
 	}
 	if s.Error != "" && s.State != app.ServerUnusable {
-		objects = append(objects, note(nonEmptyLines(clean.Line(s.Error, mostSaid), clean.Line(s.Hint, mostSaid)), theme.Refusal, theme.RefusalTint, d.more(s)...))
+		objects = append(objects, note(nonEmptyLines(clean.Line(sentence.Lines(s.Error), mostSaid), clean.Line(sentence.Lines(s.Hint), mostSaid)), theme.Refusal, theme.RefusalTint, d.more(s)...))
 	}
 	for i, problem := range s.Problems {
 		if i == mostProblems {

@@ -58,7 +58,7 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	theirs := "none that it named"
+	theirs := "unknown"
 	if len(e.Server) > 0 {
 		theirs = strings.Join(e.Server, ", ")
 	}
