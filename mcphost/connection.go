@@ -37,6 +37,7 @@ type Connection struct {
 	wake   chan struct{} // a start is wanted
 	gone   chan struct{} // supervise has returned
 	events *events
+	gather *gather
 	asks   chan struct{} // held while a question is being asked that belongs to no single call
 
 	mu       sync.Mutex
@@ -88,6 +89,7 @@ func newConnection(h *Host, key string, cfg ServerConfig) *Connection {
 		events: newEvents(h.opts.Observe), asks: make(chan struct{}, 1),
 		state: StateStopped, calls: map[string]*inflight{},
 	}
+	c.gather = &gather{now: c.now, flush: c.gathered}
 	go c.supervise()
 	return c
 }
@@ -396,6 +398,7 @@ func (c *Connection) stopped() {
 		defer close(r.done)
 	}
 	c.mu.Unlock()
+	c.gather.stop()
 	c.setState(StateStopped, nil, "")
 }
 

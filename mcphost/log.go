@@ -72,7 +72,15 @@ func (c *Connection) Log() []LogLine {
 
 // note adds a line to the log.
 func (c *Connection) note(kind, level, text string) {
-	line := LogLine{Time: c.now(), Kind: kind, Level: level, Text: c.redact(strings.ToValidUTF8(text, "\uFFFD"))}
+	// What this program itself notes is never too much.
+	if kind != "state" && !c.gather.line() {
+		return
+	}
+	c.keep(LogLine{Time: c.now(), Kind: kind, Level: level, Text: c.redact(strings.ToValidUTF8(text, "\uFFFD"))})
+}
+
+// keep adds a line to the log as it is.
+func (c *Connection) keep(line LogLine) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.log.add(line)

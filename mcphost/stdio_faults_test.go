@@ -1,8 +1,11 @@
 package mcphost_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"steward/mcphost"
 	"steward/mcphost/internal/trial"
@@ -25,5 +28,68 @@ func TestLargestMessage(t *testing.T) {
 	cfg.ID, cfg.MaxFrame = "larger", 3<<20
 	if c := trial.Connect(t, h, cfg); len(c.Tools()) < 500 || c.ListError() != nil {
 		t.Errorf("%d tools, %v", len(c.Tools()), c.ListError())
+	}
+}
+
+// TestStorm has a server send what it may send without end: little of it is told, the list
+// is read seldom, the newest of the log is kept, what changed last is told, and the answer
+// behind it comes.
+func TestStorm(t *testing.T) {
+	t.Parallel()
+	h, w := trial.Host(t, mcphost.Options{})
+	record := filepath.Join(t.TempDir(), "record")
+	flags := []string{"--record", record}
+	for _, step := range []string{
+		`@repeat 15000 @notify notifications/message {"level":"emergency","data":"\u001b[2J fire"}`,
+		`@repeat 15000 @notify notifications/resources/updated {"uri":"test://one"}`,
+		`@notify notifications/resources/updated {"uri":"test://two"}`,
+		`@repeat 15000 @notify notifications/tools/list_changed {}`,
+		`@repeat 15000 @notify notifications/of/the/server {}`,
+		`@repeat 15000 {"jsonrpc":"2.0","id":999,"result":{}}`,
+		`@repeat 15000 @notify notifications/progress {"progressToken":"nobody","progress":1}`,
+		`@repeat 10000 a line of text`,
+		`@usual`,
+	} {
+		flags = append(flags, "--step", "ping="+step)
+	}
+	c := trial.Connect(t, h, trial.Scripted("s", flags...))
+	begun := time.Now()
+	if err := c.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	trial.Wait(t, w, func(u mcphost.ResourceUpdated) bool { return u.URI == "test://two" })
+	trial.Wait(t, w, func(m mcphost.LogMessage) bool { return strings.Contains(m.Text, "came too fast") })
+	seconds := int(time.Since(begun)/time.Second) + 2
+	var messages, updates, noise, lists int
+	for _, o := range w.Seen() {
+		switch o.(type) {
+		case mcphost.LogMessage:
+			messages++
+		case mcphost.ResourceUpdated:
+			updates++
+		case mcphost.Noise:
+			noise++
+		case mcphost.ListChanged:
+			lists++
+		}
+	}
+	if messages > 6*seconds || updates > 3*seconds || noise > 6*seconds || lists > 0 {
+		t.Errorf("in %d s: %d messages, %d updates, %d lines of noise, %d lists", seconds, messages, updates, noise, lists)
+	}
+	lines, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asked := strings.Count(string(lines), "tools/list"); asked > seconds+1 {
+		t.Errorf("the tools were read %d times in %d s", asked, seconds)
+	}
+	left := 0
+	for _, l := range c.Log() {
+		if strings.Contains(l.Text, "were left out") {
+			left++
+		}
+	}
+	if n := len(c.Log()); left == 0 || n > 120*seconds {
+		t.Errorf("%d lines of the log, %d say that others were left out", n, left)
 	}
 }
