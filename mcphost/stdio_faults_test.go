@@ -1,6 +1,7 @@
 package mcphost_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,5 +92,48 @@ func TestStorm(t *testing.T) {
 	}
 	if n := len(c.Log()); left == 0 || n > 120*seconds {
 		t.Errorf("%d lines of the log, %d say that others were left out", n, left)
+	}
+}
+
+// TestStartIsSeen checks that what a program writes while it starts can be read then, and
+// what is known of a start that failed afterwards.
+func TestStartIsSeen(t *testing.T) {
+	t.Parallel()
+	h, _ := trial.Host(t, mcphost.Options{Redact: func(s string) string { return strings.ReplaceAll(s, "hush", "…") }})
+	cfg := trial.Scripted("s", "--start", "@stderr npm http fetch GET hush", "--discover", "ignore", "--step", "initialize=@wait nothing", "--name", "hush")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	gone := make(chan error)
+	go func() {
+		_, err := h.Connect(ctx, cfg)
+		gone <- err
+	}()
+	until(t, "its words are seen", func() bool {
+		all := h.Connections()
+		return len(all) == 1 && all[0].State() == mcphost.StateStarting && strings.Contains(all[0].Stderr(), "GET …") && len(all[0].Frames()) > 0
+	})
+	c := h.Connections()[0]
+	if l := c.Launch(); l.Path != cfg.Command || strings.Contains(strings.Join(l.Args, " "), "hush") || l.Took != 0 || l.Dir == "" || len(l.Env) == 0 {
+		t.Errorf("%+v", l)
+	}
+	cancel()
+	if err := <-gone; err == nil {
+		t.Error("it was started")
+	}
+	if err := c.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if len(c.Frames()) == 0 || !strings.Contains(c.Stderr(), "npm http") {
+		t.Error("what was seen of the start is forgotten")
+	}
+}
+
+// until waits for a condition.
+func until(t testing.TB, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !f(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
 	}
 }
