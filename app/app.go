@@ -18,7 +18,6 @@ import (
 	"steward/app/opener"
 	"steward/app/secrets"
 	"steward/mcphost"
-	"steward/mcphost/process"
 	"steward/storage"
 )
 
@@ -148,12 +147,11 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	if err := a.makeWorkDir(); err != nil {
 		return err
 	}
-	paths := process.NewPaths()
 	a.eras = openEras(ctx, a.db, a.warn("servers"))
 	a.host = mcphost.New(mcphost.Options{
 		Redact: redact.Redact, Now: a.o.Now, Client: mcphost.Implementation{Name: "steward", Title: "Steward", Version: a.o.Version},
 		Eras:  a.eras,
-		Asker: a.gate, Observe: a.observe, WorkDir: a.workDir, EnvPath: func() string { return paths.Path(context.Background()) },
+		Asker: a.gate, Observe: a.observe, WorkDir: a.workDir,
 	})
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a.servers = &servers{

@@ -238,7 +238,9 @@ func (c *Connection) rounds(ctx context.Context, l *live, r session.Request,
 				continue
 			}
 		}
-		next, what, err := c.furtherRound(ctx, l, reply, f)
+		asking, done := l.during(ctx)
+		next, what, err := c.furtherRound(asking, l, reply, f)
+		err = done(err)
 		if err != nil {
 			reply.Result, reply.Err = nil, err
 			return reply

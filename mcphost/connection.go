@@ -37,6 +37,7 @@ type Connection struct {
 	wake   chan struct{} // a start is wanted
 	gone   chan struct{} // supervise has returned
 	events *events
+	gather *gather
 	asks   chan struct{} // held while a question is being asked that belongs to no single call
 
 	mu       sync.Mutex
@@ -47,6 +48,8 @@ type Connection struct {
 	run      *run // the start under way, or the last one
 	restart  context.CancelCauseFunc
 	live     *live // nil unless ready
+	opening  *live // nil unless starting
+	launch   Launch
 	crashes  int
 	lastErr  error
 	stderr   string
@@ -86,6 +89,7 @@ func newConnection(h *Host, key string, cfg ServerConfig) *Connection {
 		events: newEvents(h.opts.Observe), asks: make(chan struct{}, 1),
 		state: StateStopped, calls: map[string]*inflight{},
 	}
+	c.gather = &gather{now: c.now, flush: c.gathered}
 	go c.supervise()
 	return c
 }
@@ -245,6 +249,7 @@ func (c *Connection) serve() (again bool, pause time.Duration) {
 
 	c.setState(StateStarting, nil, "")
 	l, err := c.start(ctx)
+	c.opened(l)
 	if err != nil {
 		c.failed(r, err)
 		return false, c.afterFailure()
@@ -393,6 +398,7 @@ func (c *Connection) stopped() {
 		defer close(r.done)
 	}
 	c.mu.Unlock()
+	c.gather.stop()
 	c.setState(StateStopped, nil, "")
 }
 

@@ -35,9 +35,6 @@ type Options struct {
 	// WorkDir is a private empty folder, the working folder of servers that
 	// have none set; "" is the system's folder for temporary files.
 	WorkDir string
-	// EnvPath returns the PATH that programs are looked up on and that they
-	// get; nil is this process's own with the login shell's.
-	EnvPath func() string
 }
 
 // Host owns connections. Its methods may be called by any goroutine.
@@ -125,6 +122,7 @@ func (h *Host) Close(ctx context.Context) error {
 	for i, c := range all {
 		wg.Go(func() { errs[i] = c.Close(ctx) })
 	}
+	wg.Go(h.paths.Close)
 	wg.Wait()
 	return errors.Join(errs...)
 }

@@ -33,6 +33,7 @@ type lists struct {
 	stale     map[string]bool      // lists that have changed since
 	until     map[string]time.Time // when a list is out of date; not there = only when the server says so
 	problems  map[string][]Problem
+	failure   error // why the tools could not be read last
 }
 
 // capabilities is what a server declared.
@@ -203,6 +204,7 @@ func (c *Connection) readTools(ctx context.Context, l *live) error {
 	c.mu.Lock()
 	known := c.lists.known["tools"]
 	c.setProblems("tools", problems)
+	c.lists.failure = err
 	if err != nil && known {
 		c.markStale("tools")
 		c.delayUntil("tools")

@@ -3,6 +3,7 @@ package mcphost
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"steward/mcphost/internal/wire"
 )
@@ -20,7 +21,9 @@ func (c *Connection) notified(method string, params json.RawMessage) {
 	case "notifications/resources/updated":
 		m, _ := fields(params)
 		if uri := str(m["uri"]); uri != "" {
-			c.events.put(ResourceUpdated{Server: c.cfg.ID, URI: uri})
+			if c.gather.update(uri) {
+				c.events.put(ResourceUpdated{Server: c.cfg.ID, URI: uri})
+			}
 		}
 	case "notifications/message":
 		c.logged(params)
@@ -43,14 +46,22 @@ func (c *Connection) logged(params json.RawMessage) {
 	if text == "" && !absent(m["data"]) {
 		text = string(m["data"])
 	}
-	text = short(c.redact(short(text, maxLogLine+seam)), maxLogLine) // a secret is found as a whole alone
 	level, logger := short(str(m["level"]), 20), short(str(m["logger"]), 100)
+	kept, told := c.gather.line(), c.gather.message()
+	if !kept && !told {
+		return // before it costs more than counting
+	}
+	text = short(c.redact(short(text, maxLogLine+seam)), maxLogLine) // a secret is found as a whole alone
 	line := text
 	if logger != "" {
 		line = logger + ": " + text
 	}
-	c.note("message", level, line)
-	c.events.put(LogMessage{Server: c.cfg.ID, Level: level, Logger: logger, Text: text})
+	if kept {
+		c.keep(LogLine{Time: c.now(), Kind: "message", Level: level, Text: c.redact(strings.ToValidUTF8(line, "\uFFFD"))})
+	}
+	if told {
+		c.events.put(LogMessage{Server: c.cfg.ID, Level: level, Logger: logger, Text: text})
+	}
 }
 
 // noised takes output that is no message.

@@ -36,7 +36,7 @@ func (c *Connection) start(ctx context.Context) (*live, error) {
 		}
 		_ = l.session.Close() // why it is closed is known
 		c.keepStderr(l.stderr)
-		return nil, c.startError(&stageError{StageList, fmt.Errorf("the answer to tools/list did not come: %w", err)}, limit)
+		return nil, c.startError(&stageError{StageList, listFailure(err, limit)}, limit)
 	}
 	return l, nil
 }
@@ -58,7 +58,7 @@ func (c *Connection) annotate(l *live, link session.Link, err error) error {
 		err = cause
 	}
 	if n, first := l.tap.NoiseSeen(); n > 0 {
-		err = fmt.Errorf("%w (it wrote on its standard output what is no message of the protocol, first %q)", err, c.redact(first))
+		err = &noisyError{err, c.redact(first)}
 	}
 	return &stageError{StageHandshake, err}
 }
@@ -68,9 +68,10 @@ func (c *Connection) annotate(l *live, link session.Link, err error) error {
 func (c *Connection) link(ctx context.Context, old bool) (*live, session.Link, error) {
 	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), roots: newRootsWait(), stderr: func() string { return "" }}
 	l.tap = wire.NewTap(wire.Options{
-		MaxFrame: MaxFrame, Now: c.now,
+		MaxFrame: c.cfg.maxFrame(), Now: c.now,
 		Handle: c.handleOn(l.roots), Notify: c.notified, Noise: c.noised, Late: c.late,
 	})
+	c.opens(l)
 	if c.cfg.transport() != TransportStdio {
 		link, err := c.remoteLink(l.tap, old)
 		return l, link, err
@@ -79,25 +80,18 @@ func (c *Connection) link(ctx context.Context, old bool) (*live, session.Link, e
 	if err != nil {
 		return nil, nil, err
 	}
+	c.mu.Lock()
 	l.stderr = p.Stderr
+	c.mu.Unlock()
 	return l, wire.NewStdio(wire.StdioOptions{Process: p, Tap: l.tap, Grace: stopGrace, ProbeTimeout: -1}), nil
 }
 
 // program finds and starts the server's program.
 func (c *Connection) program(ctx context.Context) (*process.Process, error) {
 	if strings.TrimSpace(c.cfg.Command) == "" {
-		return nil, &stageError{StageProgram, errors.New("it has neither a command nor a URL")}
+		return nil, &stageError{StageProgram, &advised{errors.New("its entry has neither a command nor a URL"), "Give the program as command, or the address as url."}}
 	}
-	path := os.Getenv("PATH")
-	if c.host.opts.EnvPath != nil {
-		path = c.host.opts.EnvPath()
-	}
-	command, err := process.Look(expandHome(c.cfg.Command), path)
-	if err != nil && c.host.opts.EnvPath == nil {
-		// The login shell may know more folders; it is asked only when needed.
-		path = c.host.paths.Path(ctx)
-		command, err = process.Look(expandHome(c.cfg.Command), path)
-	}
+	command, path, err := c.host.paths.Find(ctx, expandHome(c.cfg.Command))
 	if err != nil {
 		return nil, &stageError{StageProgram, err}
 	}
@@ -112,11 +106,11 @@ func (c *Connection) program(ctx context.Context) (*process.Process, error) {
 		return nil, &stageError{StageProgram, err}
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, &stageError{StageProgram, fmt.Errorf("its working folder %s is missing or is no folder", dir)}
+		return nil, &stageError{StageProgram, &advised{fmt.Errorf("its working folder %s is missing or is no folder", dir), "Make that folder, or give another one as cwd."}}
 	}
-	p, err := process.Start(ctx, process.Spec{
-		Path: command, Args: c.cfg.Args, Env: process.Environment(c.cfg.Env, path), Dir: dir,
-	})
+	env := process.Environment(c.cfg.Env, path)
+	c.launches(command, dir, env)
+	p, err := process.Start(ctx, process.Spec{Path: command, Args: c.cfg.Args, Env: env, Dir: dir})
 	if err != nil {
 		return nil, &stageError{StageStart, err}
 	}
@@ -140,7 +134,7 @@ func (c *Connection) remoteLink(tap *wire.Tap, old bool) (session.Link, error) {
 	link, err := remote.New(remote.Options{
 		URL: c.cfg.URL, Headers: c.cfg.Headers, AllowHTTP: c.cfg.AllowHTTP,
 		Network: remote.Network{Proxy: c.cfg.Proxy, CAFile: expandHome(c.cfg.CAFile)},
-		SSE:     old, Tap: tap, MaxFrame: MaxFrame,
+		SSE:     old, Tap: tap, MaxFrame: int64(c.cfg.maxFrame()),
 		Warn:        func(text string) { c.note("warning", "", text) },
 		Renewed:     func() { c.mark("tools"); c.mark("prompts"); c.mark("resources") },
 		Missed:      func() { c.mark("tools"); c.mark("prompts"); c.mark("resources") },
@@ -199,25 +193,29 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 	var exit *wire.ExitError
 	var version *session.VersionError
 	var status *remote.Error
+	var rpc *wire.Error
+	var noisy *noisyError
+	var known interface{ Hint() string }
+	noise := ""
+	if errors.As(err, &noisy) {
+		noise = noisy.first
+	}
 	switch {
 	case errors.As(err, &exit):
 		out.Exited, out.ExitCode, out.Stderr = true, exit.Code, c.redact(exit.Stderr)
 		if out.Stage == StageHandshake {
 			out.Stage = StageStart
 		}
-		out.Message = fmt.Sprintf("%s ended before it was ready (%s).", c.cfg.Command, exit.Ending)
-		out.Hint = "Run the command in a terminal to see what it needs: " + c.commandLine()
+		out.Message, out.Hint = exitSentence(exit), c.exitHint(exit, noise)
 	case out.Stage == StageList:
+		out.Hint = "It has started, but does not list its tools: look at its log, or give it a longer start time."
+		out.Stderr = c.redact(lastLines(c.rawStderr(), 20))
 	case errors.Is(err, errStartLimit):
 		if c.cfg.transport() != TransportStdio {
 			out.Stage = StageStart // nothing has come from there
 		}
-		out.Message = fmt.Sprintf("it did not answer within %s.", limit)
-		out.Hint = "Check the command; if it is only slow, give it a longer start time."
+		out.Message, out.Hint = c.silence(limit, noise)
 		out.Stderr = c.redact(lastLines(c.rawStderr(), 20))
-		if n := strings.Index(err.Error(), "(it wrote"); n >= 0 {
-			out.Message += " " + sentence(strings.Trim(err.Error()[n:], "()"))
-		}
 	case errors.As(err, &version):
 		out.Hint = "Use a version of the server that speaks one of these, or a newer version of this program."
 	case errors.As(err, &status):
@@ -225,8 +223,14 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 		if status.Unreached && out.Stage == StageHandshake {
 			out.Stage = StageStart
 		}
-	case out.Stage == StageProgram && c.cfg.transport() == TransportStdio:
-		out.Hint = "Install the program, or give its full path as the command."
+	case errors.As(err, &known):
+		out.Hint = known.Hint()
+	case out.Stage == StageHandshake && errors.As(err, &rpc):
+		out.Message, out.Hint = refusal(rpc)
+		out.Stderr = c.redact(lastLines(c.rawStderr(), 20))
+	}
+	if noise := noiseSentence(noise); noise != "" {
+		out.Message += "\n" + noise
 	}
 	out.Message = c.redact(out.Message)
 	return out

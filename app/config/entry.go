@@ -100,6 +100,7 @@ var fieldNames = map[string]string{
 	"disabled": "disabled", "enabled": "enabled", "roots": "roots",
 	"timeout": "timeout", "startTimeout": "startTimeout", "sampling": "sampling",
 	"allowHttp": "allowHttp", "allowHTTP": "allowHttp", "proxy": "proxy", "caFile": "caFile",
+	"maxMessage": "maxMessage",
 }
 
 // Fields that say nothing about how to reach a server.
@@ -151,6 +152,8 @@ func (e *entry) field(m hujson.ObjectMember) {
 		e.duration(raw, m.Value, &e.s.ToolTimeout)
 	case "startTimeout":
 		e.duration(raw, m.Value, &e.s.StartTimeout)
+	case "maxMessage":
+		e.size(raw, m.Value, &e.s.MaxMessage)
 	case "sampling":
 		e.flag(raw, m.Value, &e.s.Sampling)
 	case "allowHttp":

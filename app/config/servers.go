@@ -57,6 +57,8 @@ type Server struct {
 	// Proxy and CAFile say how an address is reached; "" is what the settings say. See
 	// [CheckProxy].
 	Proxy, CAFile string
+	// MaxMessage is the largest message accepted from it, in bytes; 0 where the file sets none.
+	MaxMessage int
 }
 
 // Problem is something about a servers file that the person should know. If

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -58,12 +59,12 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	theirs := "none that it named"
+	theirs := "unknown"
 	if len(e.Server) > 0 {
-		theirs = fmt.Sprintf("%q", e.Server)
+		theirs = strings.Join(e.Server, ", ")
 	}
-	return fmt.Sprintf("the server speaks other versions of the protocol (%s) than this program (%q)",
-		theirs, mcp.SupportedProtocolVersions())
+	return fmt.Sprintf("the server speaks other versions of the protocol (%s) than this program (%s)",
+		theirs, strings.Join(mcp.SupportedProtocolVersions(), ", "))
 }
 
 // Options say how a session begins.

@@ -217,8 +217,8 @@ func (t *Tap) take(p piece) [][]byte {
 		}
 		return nil
 	case tooLarge:
-		t.reportNoise(fmt.Appendf(nil, "message of more than %d bytes: %.200s", t.o.MaxFrame, p.data))
-		return t.fail(p.id, true, fmt.Sprintf("the server's answer is larger than %d MiB", t.o.MaxFrame>>20))
+		t.reportNoise(fmt.Appendf(nil, "a message of more than %s: %.200s", SizeText(t.o.MaxFrame), p.data))
+		return t.fail(p.id, true, fmt.Sprintf("the server's answer is larger than %s, which is the most that is accepted", SizeText(t.o.MaxFrame)))
 	case broken:
 		// Its text is reported as noise when its line ends.
 		return t.fail(p.id, false, "the server's answer is not valid JSON")
