@@ -83,7 +83,9 @@ func (c *Connection) turn(ctx context.Context, calls []*inflight) (func(), error
 	for _, call := range calls {
 		call.paused(true)
 	}
+	resume := c.pauseLimits()
 	release := func() {
+		resume()
 		for _, call := range calls {
 			call.paused(false)
 		}

@@ -124,7 +124,7 @@ func (c *Connection) annotate(l *live, link session.Link, err error) error {
 // link makes a fresh way to the server, with the tap that reads it; old is the
 // transport of 2024-11-05.
 func (c *Connection) link(ctx context.Context, old bool) (*live, session.Link, error) {
-	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), roots: newRootsWait(), stderr: func() string { return "" }}
+	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), roots: newRootsWait(), renewed: make(chan struct{}, 1), stderr: func() string { return "" }}
 	l.tap = wire.NewTap(wire.Options{
 		MaxFrame: MaxFrame, Now: c.now,
 		Handle: c.handleOn(l.roots), Notify: c.notified, Noise: c.noised, Late: c.late,
@@ -199,7 +199,7 @@ func (c *Connection) remoteLink(tap *wire.Tap, old bool) (session.Link, error) {
 		URL: c.cfg.URL, Headers: c.cfg.Headers, AllowHTTP: c.cfg.AllowHTTP,
 		SSE: old, Tap: tap, MaxFrame: MaxFrame,
 		Warn:        func(text string) { c.note("warning", "", text) },
-		Renewed:     func() { c.mark("tools"); c.mark("prompts"); c.mark("resources") },
+		Renewed:     func() { c.mark("tools"); c.mark("prompts"); c.mark("resources"); c.renew() },
 		ToolHeaders: func(tool string, arguments []byte) map[string]string { return c.toolHeaders(tool, arguments) },
 	})
 	if err != nil {
@@ -219,6 +219,9 @@ func (c *Connection) welcome(l *live) {
 	old := c.info
 	c.info, c.protocol, c.caps = info, hello.Protocol, readCapabilities(hello.Capabilities)
 	c.stderr = ""
+	if hello.Modern && c.caps.logging {
+		l.session.SetLogLevel(c.level())
+	}
 	c.mu.Unlock()
 	if old.InstructionsHash != info.InstructionsHash && old != (ServerInfo{}) {
 		c.events.put(ListChanged{Server: c.cfg.ID, Kind: "instructions"})
