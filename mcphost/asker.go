@@ -65,6 +65,10 @@ type SamplingRequest struct {
 	Temperature *float64
 	Stop        []string
 	Hints       []string // names of models the server would like
+	// Tools are offered to the model, which may answer with calls of them;
+	// ToolChoice is "", ToolsRequired or ToolsNone.
+	Tools      []SamplingTool
+	ToolChoice string
 	// Undeclared says that this server was told it may not ask (ServerConfig.Sampling)
 	// and asks all the same. It is for the record: whatever is answered, the server gets
 	// an error.
@@ -72,7 +76,9 @@ type SamplingRequest struct {
 	Raw        json.RawMessage
 }
 
-// SamplingMessage is one message of a [SamplingRequest].
+// SamplingMessage is one message of a [SamplingRequest]. Its content may hold
+// uses of tools ("tool_use", by the assistant) and their results ("tool_result",
+// by the user); each use has its result in the next message.
 type SamplingMessage struct {
 	Role    string // "user" or "assistant"
 	Content []Content
@@ -82,5 +88,6 @@ type SamplingMessage struct {
 type SamplingAnswer struct {
 	Model      string
 	Text       string
-	StopReason string // "endTurn", "stopSequence", "maxTokens", or the model's word
+	Calls      []SamplingCall // of the request's tools
+	StopReason string         // "endTurn", "stopSequence", "maxTokens", "toolUse", or the model's word; "" is "endTurn"
 }

@@ -54,7 +54,7 @@ func TestAsks(t *testing.T) {
 	}
 	h, _ := trial.Host(t, mcphost.Options{Asker: a})
 	root := t.TempDir()
-	cfg := trial.Scripted("s", "--step", "tool:bad-sample=@ask sampling/createMessage {\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":\"x\"}}],\"maxTokens\":1,\"tools\":[]}",
+	cfg := trial.Scripted("s", "--step", "tool:bad-sample=@ask sampling/createMessage {\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":\"x\"}}],\"maxTokens\":1,\"tools\":[{\"name\":\"t\"},{\"name\":\"t\"}]}",
 		"--step", "tool:bad-sample=@text ${answer}")
 	cfg.Sampling, cfg.Roots = true, []string{root}
 	c := trial.Connect(t, h, cfg)

@@ -161,7 +161,7 @@ func clientOptions(o Options) *mcp.ClientOptions {
 	}
 	if o.Sampling {
 		//lint:ignore SA1019 deprecated since 2026-07-28; servers of earlier revisions still ask for it
-		caps.Sampling = &mcp.SamplingCapabilities{}
+		caps.Sampling = &mcp.SamplingCapabilities{Tools: &mcp.SamplingToolsCapabilities{}}
 	}
 	if o.Roots {
 		//lint:ignore SA1019 deprecated since 2026-07-28; servers of earlier revisions still ask for them
