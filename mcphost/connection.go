@@ -56,11 +56,11 @@ type Connection struct {
 	lists    lists
 	calls    map[string]*inflight // by progress token
 	recent   tokens
-	started  int64                    // calls so far
-	pages    map[string]chan struct{} // elicitations in the browser, by id
-	limits   map[*limit]struct{}      // of requests other than tool calls that run
-	logLevel string                   // of the messages wanted; "" = DefaultLogLevel
-	followed map[string]*live         // resources whose changes are wanted, and on which session that was said
+	started  int64                      // calls so far
+	pages    map[string][]chan struct{} // elicitations in the browser, by id
+	limits   map[*limit]struct{}        // of requests other than tool calls that run
+	logLevel string                     // of the messages wanted; "" = DefaultLogLevel
+	followed map[string]*live           // resources whose changes are wanted, and on which session that was said
 }
 
 // run is one start. err may be read when done is closed.

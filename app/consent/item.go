@@ -45,7 +45,7 @@ type Item struct {
 
 // Elicitation is a server's question to the person.
 type Elicitation struct {
-	Mode    string // form or url
+	Mode    string // form, url or ModeDone
 	Message string // as the server wrote it; show it through Presentation
 	Schema  json.RawMessage
 	URL     string

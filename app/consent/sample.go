@@ -271,6 +271,8 @@ func (o origin) givenUp(ctx context.Context) (d decision, why string) {
 		}
 	}
 	switch {
+	case finished(ctx):
+		d.reason, why = "the server says that it is done", goneAnswered
 	case errors.Is(cause, mcphost.ErrTakenBack):
 		d.reason = "the server took it back"
 	case errors.Is(cause, mcphost.ErrSessionOver):

@@ -235,12 +235,16 @@ func callName(item consent.Item) string {
 func elicitationCard(c *card, item consent.Item) {
 	p := item.Presentation
 	c.rule()
-	c.line("", fmt.Sprintf("The server %s asks you something%s", cutShort(p.Server, nameCharacters), whose(item)))
+	doing, opens := "asks you something", "It wants you to open this address:"
+	if item.Elicitation != nil && item.Elicitation.Mode == consent.ModeDone {
+		doing, opens = "waits until you are done in the browser", "What it wants is to be done there:"
+	}
+	c.line("", fmt.Sprintf("The server %s %s%s", cutShort(p.Server, nameCharacters), doing, whose(item)))
 	c.printf("\n")
 	c.value("  ", "The server's question", p.Message, plain)
 	if p.URL != "" {
 		c.printf("\n")
-		c.line("", "  It wants you to open this address:")
+		c.line("", "  "+opens)
 		c.value("    ", "The address", p.URL, plain)
 		c.value("  Host: ", "Its host", p.Host, bold)
 	}
