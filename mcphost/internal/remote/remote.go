@@ -135,7 +135,7 @@ func New(o Options) (*Link, error) {
 		ExpectContinueTimeout:  time.Second,
 		MaxResponseHeaderBytes: 256 << 10,
 	}
-	l.client = &http.Client{Transport: l.base, CheckRedirect: l.redirect}
+	l.client = &http.Client{Transport: observed{l.base, o.Tap}, CheckRedirect: l.redirect}
 	return l, nil
 }
 
