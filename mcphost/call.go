@@ -213,7 +213,6 @@ const (
 	maxRounds        = 8
 	maxInputRequests = 32
 	maxRequestState  = 1 << 20
-	urlWait          = 5 * time.Minute // for a page to be finished in the browser
 )
 
 // rounds makes a request and the further rounds that the server demands: what

@@ -66,7 +66,7 @@ func (c *Connection) annotate(l *live, link session.Link, err error) error {
 // link makes a fresh way to the server, with the tap that reads it; old is the
 // transport of 2024-11-05.
 func (c *Connection) link(ctx context.Context, old bool) (*live, session.Link, error) {
-	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), roots: newRootsWait(), stderr: func() string { return "" }}
+	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), roots: newRootsWait(), renewed: make(chan struct{}, 1), stderr: func() string { return "" }}
 	l.tap = wire.NewTap(wire.Options{
 		MaxFrame: c.cfg.maxFrame(), Now: c.now,
 		Handle: c.handleOn(l.roots), Notify: c.notified, Noise: c.noised, Late: c.late,
@@ -136,7 +136,7 @@ func (c *Connection) remoteLink(tap *wire.Tap, old bool) (session.Link, error) {
 		Network: remote.Network{Proxy: c.cfg.Proxy, CAFile: expandHome(c.cfg.CAFile)},
 		SSE:     old, Tap: tap, MaxFrame: int64(c.cfg.maxFrame()),
 		Warn:        func(text string) { c.note("warning", "", text) },
-		Renewed:     func() { c.mark("tools"); c.mark("prompts"); c.mark("resources") },
+		Renewed:     func() { c.mark("tools"); c.mark("prompts"); c.mark("resources"); c.renew() },
 		Missed:      func() { c.mark("tools"); c.mark("prompts"); c.mark("resources") },
 		ToolHeaders: func(tool string, arguments []byte) map[string]string { return c.toolHeaders(tool, arguments) },
 	})
@@ -158,6 +158,9 @@ func (c *Connection) welcome(l *live) {
 	c.info, c.protocol, c.caps = info, hello.Protocol, readCapabilities(hello.Capabilities)
 	c.stderr = ""
 	c.forgetLists()
+	if hello.Modern && c.caps.logging {
+		l.session.SetLogLevel(c.level())
+	}
 	c.mu.Unlock()
 	if old.InstructionsHash != info.InstructionsHash && old != (ServerInfo{}) {
 		c.events.put(ListChanged{Server: c.cfg.ID, Kind: "instructions"})

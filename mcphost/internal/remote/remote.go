@@ -133,7 +133,7 @@ func New(o Options) (*Link, error) {
 		return nil, err
 	}
 	l.ctx, l.end = context.WithCancel(context.Background())
-	l.client = &http.Client{Transport: l.base, CheckRedirect: l.redirect}
+	l.client = &http.Client{Transport: observed{l.base, o.Tap}, CheckRedirect: l.redirect}
 	return l, nil
 }
 

@@ -92,6 +92,7 @@ type Session struct {
 	hello Hello
 	seq   atomic.Int64
 	tasks sync.WaitGroup // goroutines inside the library
+	level atomic.Pointer[string]
 }
 
 // Hello is what the server said of itself at the beginning.
@@ -168,7 +169,7 @@ func clientOptions(o Options) *mcp.ClientOptions {
 	}
 	if o.Sampling {
 		//lint:ignore SA1019 deprecated since 2026-07-28; servers of earlier revisions still ask for it
-		caps.Sampling = &mcp.SamplingCapabilities{}
+		caps.Sampling = &mcp.SamplingCapabilities{Tools: &mcp.SamplingToolsCapabilities{}}
 	}
 	if o.Roots {
 		//lint:ignore SA1019 deprecated since 2026-07-28; servers of earlier revisions still ask for them
@@ -183,6 +184,10 @@ func clientOptions(o Options) *mcp.ClientOptions {
 		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) {},
 	}
 }
+
+// SetLogLevel makes every request from now on ask for log messages from this
+// level on, in sessions of the newer era (MCP 2026-07-28, logging).
+func (s *Session) SetLogLevel(level string) { s.level.Store(&level) }
 
 // Hello returns what the server said of itself.
 func (s *Session) Hello() Hello { return s.hello }
@@ -284,6 +289,9 @@ func (s *Session) invoke(ctx context.Context, r Request) (err error) {
 		}
 	}()
 	meta := mcp.Meta{"progressToken": r.Token}
+	if level := s.level.Load(); level != nil && s.hello.Modern {
+		meta[mcp.MetaKeyLogLevel] = *level
+	}
 	switch r.Method {
 	case "tools/call":
 		_, err = s.sdk.CallTool(ctx, &mcp.CallToolParams{Meta: meta, Name: r.Subject})
