@@ -88,6 +88,7 @@ var whole = []string{
 	"The server’s name mixes Latin letters with letters of another alphabet that look the same.", "The message holds characters that are easily overlooked: tab ×1.",
 	"The server s asks the model without a review, because you trust it for up to 2 requests and 9 tokens an hour (record 4).",
 	"The server s was refused twice and is not asked about again in this turn; its further questions are declined.",
+	"Record 3 (x on s), which had gone on at its server while Steward was closed, has ended: ok.",
 	"A request to the model for the server s failed: no", "The address could not be opened: no",
 	"this no longer waits for an answer: it has been answered already", "this can no longer be allowed: the server s is not running",
 }
