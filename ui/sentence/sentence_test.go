@@ -42,6 +42,7 @@ var said = map[string][]string{
 	"../../app/doctor.go": {"diagnose", "configCheck", "startedChecks", "found", "answers", "effective", "startChecks", "toolsCheck",
 		"offersSentence", "undeclaredCheck", "reviewCheck"},
 	"../../mcphost/faults.go":                   {"noiseSentence", "exitSentence", "exitHint", "silence", "refusal", "listFailure"},
+	"../../mcphost/examine.go":                  {"ListError"},
 	"../../mcphost/start.go":                    {"program", "startError"},
 	"../../mcphost/internal/session/session.go": {"Error"},
 	"../../mcphost/process/look.go":             {"Error", "Hint", "Look", "runnable"},

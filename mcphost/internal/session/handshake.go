@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -130,7 +131,11 @@ func (h *handshake) explain(ctx context.Context, err error) error {
 		}
 		return cause
 	}
-	if method, result := h.tap.Handshake(); method == "initialize" {
+	method, result := h.tap.Handshake()
+	if method == "" && strings.HasPrefix(err.Error(), "unsupported protocol version") {
+		return &VersionError{} // its answer to initialize is no object, so it was not kept
+	}
+	if method == "initialize" {
 		if v := version(result); !slices.Contains(mcp.SupportedProtocolVersions(), v) {
 			return &VersionError{Server: []string{v}}
 		}
