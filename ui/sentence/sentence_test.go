@@ -41,6 +41,8 @@ var said = map[string][]string{
 	"../../app/opener/opener.go":         {"Check", "refusedText", "asciiHost", "nameWarning"},
 	"../../app/doctor.go": {"diagnose", "configCheck", "startedChecks", "found", "answers", "effective", "startChecks", "toolsCheck",
 		"offersSentence", "undeclaredCheck", "reviewCheck"},
+	"../../app/observe.go":                      {"observe"},
+	"../../app/servers.go":                      {"slowSentence"},
 	"../../mcphost/faults.go":                   {"noiseSentence", "exitSentence", "exitHint", "silence", "refusal", "listFailure"},
 	"../../mcphost/examine.go":                  {"ListError"},
 	"../../mcphost/start.go":                    {"program", "startError"},
