@@ -41,6 +41,7 @@ type App struct {
 	journal *journal.Journal
 	gate    *consent.Gate
 	host    *mcphost.Host
+	eras    *eras
 	servers *servers
 	engine  *chat.Engine
 	model   model
@@ -146,8 +147,10 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	if err := a.makeWorkDir(); err != nil {
 		return err
 	}
+	a.eras = openEras(ctx, a.db, a.warn("servers"))
 	a.host = mcphost.New(mcphost.Options{
 		Redact: redact.Redact, Now: a.o.Now, Client: mcphost.Implementation{Name: "steward", Title: "Steward", Version: a.o.Version},
+		Eras:  a.eras,
 		Asker: a.gate, Observe: a.observe, WorkDir: a.workDir,
 	})
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -325,8 +328,9 @@ func maySample(list serverList, p Policy, server string) bool {
 // limits are those of servers whose entry sets none. A start time that is the default is
 // left to the host, which gives programs that download first longer.
 func (a *App) limits() limits {
-	l := limits{tool: a.toolTimeout()}
-	if s := a.settingsNow().StartTimeout; s != config.DefaultSettings().StartTimeout {
+	now := a.settingsNow()
+	l := limits{tool: a.toolTimeout(), proxy: now.Proxy, caFile: now.CAFile}
+	if s := now.StartTimeout; s != config.DefaultSettings().StartTimeout {
 		l.start = s
 	}
 	return l

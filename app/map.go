@@ -49,6 +49,9 @@ func (s *servers) resolve(c config.Server) (mcphost.ServerConfig, error) {
 		return cfg, err
 	}
 	cfg.URL, err = s.secret(c.Name, x.URL)
+	if err == nil {
+		err = s.network(&cfg, c.Name, x.Proxy, x.CAFile)
+	}
 	learnURL(s.learn, c.Name, cfg.URL)
 	learnArgs(s.learn, c.Name, cfg.Args)
 	return cfg, err

@@ -31,7 +31,11 @@ func (a *App) observe(o mcphost.Observation) {
 	case mcphost.LogMessage:
 		switch o.Level {
 		case "warning", "error", "critical", "alert", "emergency":
-			a.serverNotice("server_log", o.Server, o.Level+": "+a.line(o.Text))
+			message := o.Level + ": " + a.line(o.Text)
+			if o.Count > 1 {
+				message += fmt.Sprintf(" (and %d more warnings or errors)", o.Count-1)
+			}
+			a.serverNotice("server_log", o.Server, message)
 		}
 	case mcphost.Late:
 		a.serverNotice("late_answer", o.Server, "An answer came after its call had ended here. It stands in the call's record and was not used.")

@@ -116,7 +116,10 @@ type servers struct {
 	waited  map[string]chan struct{} // by set of folders: closed when a turn has waited for the start
 }
 
-type limits struct{ start, tool time.Duration }
+type limits struct {
+	start, tool   time.Duration
+	proxy, caFile string
+}
 
 // serverEntry is one server's start: done is closed when it is over.
 type serverEntry struct {

@@ -72,6 +72,12 @@ type ServerConfig struct {
 	Sampling bool        // the server may ask for model answers; else the capability is not declared
 	OAuth    OAuthConfig // http: what is set about signing in
 
+	// Proxy and CAFile say how a server over HTTP is reached: the proxy's address (http,
+	// https or socks5, with user and password if it wants them), "direct" for none, or ""
+	// for what the environment says; and a PEM file of certificates trusted besides the
+	// system's. This computer itself is always reached directly.
+	Proxy, CAFile string
+
 	AllowHTTP bool   // headers may travel over plain http to a host that is not loopback
 	Hash      string // the caller's hash of the configuration; part of the connection's identity
 }
@@ -142,13 +148,13 @@ func runner(command string, args []string) bool {
 }
 
 // key identifies the connection a configuration belongs to: one for each
-// server, configuration and set of roots.
+// server, configuration, way to it and set of roots.
 func (c ServerConfig) key() string {
 	roots := slices.Clone(c.Roots)
 	slices.Sort(roots)
 	roots = slices.Compact(roots)
 	h := sha256.New()
-	for _, s := range append([]string{c.ID, c.Hash}, roots...) {
+	for _, s := range append([]string{c.ID, c.Hash, c.Proxy, c.CAFile}, roots...) {
 		h.Write([]byte(s))
 		h.Write([]byte{0})
 	}

@@ -55,11 +55,15 @@ type Connection struct {
 	stderr   string
 	frames   []Frame // of the last session
 	log      ring
+	messages messages
 	lists    lists
 	calls    map[string]*inflight // by progress token
 	recent   tokens
-	started  int64                    // calls so far
-	pages    map[string]chan struct{} // elicitations in the browser, by id
+	started  int64                      // calls so far
+	pages    map[string][]chan struct{} // elicitations in the browser, by id
+	limits   map[*limit]struct{}        // of requests other than tool calls that run
+	logLevel string                     // of the messages wanted; "" = DefaultLogLevel
+	followed map[string]*live           // resources whose changes are wanted, and on which session that was said
 }
 
 // run is one start. err may be read when done is closed.
@@ -79,6 +83,7 @@ type live struct {
 	reading chan struct{} // held while lists are read
 	over    chan struct{} // closed when the session is no longer the current one
 	roots   *rootsWait
+	renewed chan struct{} // another session has begun below this one
 }
 
 func newConnection(h *Host, key string, cfg ServerConfig) *Connection {
@@ -273,6 +278,7 @@ func (c *Connection) attend(ctx context.Context, l *live) error {
 	defer cancel()
 	var refresher sync.WaitGroup
 	refresher.Go(func() { c.refresher(sessionCtx, l) })
+	refresher.Go(func() { c.keepUp(sessionCtx, l) })
 	defer refresher.Wait()
 	defer cancel()
 	select {

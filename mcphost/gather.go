@@ -11,35 +11,33 @@ import (
 const (
 	gatherPause = time.Second // between two reports of the same kind
 	mostLogged  = 100         // lines of the log in one gatherPause
-	mostTold    = 5           // log messages told to the observer in one gatherPause
 	mostUpdated = 1000        // resources whose changes are told in one gatherPause
 )
 
-// gather keeps a server's notifications from becoming a storm: lines of the log and log
-// messages above a rate are counted instead of kept, and the changes of one resource are
-// told together. The zero gather is ready. One timer runs while something is held back;
+// gather keeps a server's notifications from becoming a storm: lines of the log above a
+// rate are counted instead of kept, and the changes of one resource are told together.
+// Log messages have limits of their own. The zero gather is ready. One timer runs while something is held back;
 // stop ends it.
 type gather struct {
 	mu      sync.Mutex
 	now     func() time.Time
-	flush   func(uris []string, lines, messages int)
+	flush   func(uris []string, lines int)
 	timer   *time.Timer
 	stopped bool
 
-	begun           time.Time // of the current gatherPause
-	lines, messages int       // let through in it
-	updates         bool      // so was a change
-	lostLines       int
-	lostMessages    int
-	held            map[string]bool
-	order           []string
+	begun   time.Time // of the current gatherPause
+	lines   int       // let through in it
+	updates bool      // so was a change
+	lost    int
+	held    map[string]bool
+	order   []string
 }
 
 // open begins a new gatherPause where the last one is over. g.mu is held.
 func (g *gather) open() {
 	now := g.now()
 	if d := now.Sub(g.begun); d >= gatherPause || d < 0 {
-		g.begun, g.lines, g.messages, g.updates = now, 0, 0, false
+		g.begun, g.lines, g.updates = now, 0, false
 	}
 }
 
@@ -51,20 +49,7 @@ func (g *gather) line() bool {
 	if g.lines++; g.lines <= mostLogged {
 		return true
 	}
-	g.lostLines++
-	g.later()
-	return false
-}
-
-// message reports whether one more log message may be told.
-func (g *gather) message() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.open()
-	if g.messages++; g.messages <= mostTold {
-		return true
-	}
-	g.lostMessages++
+	g.lost++
 	g.later()
 	return false
 }
@@ -104,10 +89,10 @@ func (g *gather) tell() {
 	if g.stopped {
 		return
 	}
-	uris, lines, messages := g.order, g.lostLines, g.lostMessages
-	g.held, g.order, g.lostLines, g.lostMessages = nil, nil, 0, 0
+	uris, lines := g.order, g.lost
+	g.held, g.order, g.lost = nil, nil, 0
 	// Under the lock, so that nothing is told after stop has returned.
-	g.flush(uris, lines, messages)
+	g.flush(uris, lines)
 }
 
 // stop ends it; what is held back is lost.
@@ -121,14 +106,11 @@ func (g *gather) stop() {
 }
 
 // gathered tells what was held back.
-func (c *Connection) gathered(uris []string, lines, messages int) {
+func (c *Connection) gathered(uris []string, lines int) {
 	for _, uri := range uris {
 		c.events.put(ResourceUpdated{Server: c.cfg.ID, URI: uri})
 	}
 	if lines > 0 {
 		c.keep(LogLine{Time: c.now(), Kind: "warning", Text: fmt.Sprintf("%d lines of the log were left out, because they came faster than %d a second", lines, mostLogged)})
-	}
-	if messages > 0 {
-		c.events.put(LogMessage{Server: c.cfg.ID, Level: "warning", Text: fmt.Sprintf("%d more messages of the server came too fast to be shown; its log has the newest", messages)})
 	}
 }

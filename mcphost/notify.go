@@ -3,7 +3,6 @@ package mcphost
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"steward/mcphost/internal/wire"
 )
@@ -36,31 +35,6 @@ func (c *Connection) notified(method string, params json.RawMessage) {
 	case "notifications/subscriptions/acknowledged":
 	default:
 		c.note("warning", "", "it sent a notification that is not known: "+short(method, 100))
-	}
-}
-
-// logged takes a log message of the server (MCP 2025-11-25, server/utilities/logging).
-func (c *Connection) logged(params json.RawMessage) {
-	m, _ := fields(params)
-	text := str(m["data"])
-	if text == "" && !absent(m["data"]) {
-		text = string(m["data"])
-	}
-	level, logger := short(str(m["level"]), 20), short(str(m["logger"]), 100)
-	kept, told := c.gather.line(), c.gather.message()
-	if !kept && !told {
-		return // before it costs more than counting
-	}
-	text = short(c.redact(short(text, maxLogLine+seam)), maxLogLine) // a secret is found as a whole alone
-	line := text
-	if logger != "" {
-		line = logger + ": " + text
-	}
-	if kept {
-		c.keep(LogLine{Time: c.now(), Kind: "message", Level: level, Text: c.redact(strings.ToValidUTF8(line, "\uFFFD"))})
-	}
-	if told {
-		c.events.put(LogMessage{Server: c.cfg.ID, Level: level, Logger: logger, Text: text})
 	}
 }
 

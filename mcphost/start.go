@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"steward/mcphost/internal/remote"
 	"steward/mcphost/internal/session"
 	"steward/mcphost/internal/wire"
@@ -54,62 +52,6 @@ type stageError struct {
 func (e *stageError) Error() string { return e.err.Error() }
 func (e *stageError) Unwrap() error { return e.err }
 
-// open begins a session: it finds out which era of the protocol the server is
-// of, unless that is known, and starts it anew where asking has hurt it.
-func (c *Connection) open(ctx context.Context) (*live, error) {
-	o := session.Options{
-		Client: mcp.Implementation{
-			Name: c.host.opts.Client.Name, Title: c.host.opts.Client.Title, Version: c.host.opts.Client.Version,
-		},
-		Elicit:   c.host.opts.Asker != nil,
-		Sampling: c.host.opts.Asker != nil && c.cfg.Sampling,
-		Roots:    true,
-		Discover: !c.host.knownLegacy(c.cfg) && c.cfg.transport() != TransportSSE,
-		Probe:    session.DefaultProbe, Stuck: session.DefaultStuck,
-	}
-	if c.cfg.transport() == TransportStdio && runner(c.cfg.Command, c.cfg.Args) {
-		o.Stuck = 0 // it may be silent because it is being installed
-	}
-	old := c.cfg.transport() == TransportSSE
-	var lastErr, firstErr error
-	for range 4 {
-		l, link, err := c.link(ctx, old)
-		if err != nil {
-			return nil, err
-		}
-		l.session, err = session.Open(ctx, link, l.tap, o)
-		switch {
-		case err == nil:
-			c.host.remember(c.cfg, !l.session.Hello().Modern)
-			l.since = c.now()
-			return l, nil
-		case errors.Is(err, session.ErrStuck) && ctx.Err() == nil:
-			c.note("state", "", "it did not bear server/discover; it is started again without")
-			o.Discover, lastErr = false, err
-		case errors.Is(err, session.ErrNewer) && ctx.Err() == nil:
-			c.note("state", "", "it was slow to start; it is given more time")
-			o.Probe, o.Stuck, lastErr = 0, 0, err
-		case !old && outdated(err) && c.cfg.transport() == TransportHTTP && ctx.Err() == nil:
-			c.note("state", "", "it refuses Streamable HTTP; the transport of 2024-11-05 is tried")
-			o.Discover, old, firstErr = false, true, err
-		case firstErr != nil:
-			return nil, &stageError{StageHandshake, firstErr}
-		default:
-			c.keepStderr(l.stderr)
-			return nil, c.annotate(l, link, err)
-		}
-	}
-	return nil, &stageError{StageHandshake, lastErr}
-}
-
-// outdated reports whether an answer over HTTP is that of a server that may
-// speak the transport of 2024-11-05 alone (MCP 2025-11-25, transports, backwards
-// compatibility).
-func outdated(err error) bool {
-	var e *remote.Error
-	return errors.As(err, &e) && (e.Status == 400 || e.Status == 404 || e.Status == 405)
-}
-
 // annotate adds to an error of the handshake what the server wrote instead.
 func (c *Connection) annotate(l *live, link session.Link, err error) error {
 	if cause := link.Err(); cause != nil && errors.As(cause, new(*wire.ExitError)) {
@@ -124,7 +66,7 @@ func (c *Connection) annotate(l *live, link session.Link, err error) error {
 // link makes a fresh way to the server, with the tap that reads it; old is the
 // transport of 2024-11-05.
 func (c *Connection) link(ctx context.Context, old bool) (*live, session.Link, error) {
-	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), roots: newRootsWait(), stderr: func() string { return "" }}
+	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), roots: newRootsWait(), renewed: make(chan struct{}, 1), stderr: func() string { return "" }}
 	l.tap = wire.NewTap(wire.Options{
 		MaxFrame: c.cfg.maxFrame(), Now: c.now,
 		Handle: c.handleOn(l.roots), Notify: c.notified, Noise: c.noised, Late: c.late,
@@ -141,7 +83,7 @@ func (c *Connection) link(ctx context.Context, old bool) (*live, session.Link, e
 	c.mu.Lock()
 	l.stderr = p.Stderr
 	c.mu.Unlock()
-	return l, wire.NewStdio(wire.StdioOptions{Process: p, Tap: l.tap, Grace: stopGrace}), nil
+	return l, wire.NewStdio(wire.StdioOptions{Process: p, Tap: l.tap, Grace: stopGrace, ProbeTimeout: -1}), nil
 }
 
 // program finds and starts the server's program.
@@ -191,9 +133,11 @@ func expandHome(path string) string {
 func (c *Connection) remoteLink(tap *wire.Tap, old bool) (session.Link, error) {
 	link, err := remote.New(remote.Options{
 		URL: c.cfg.URL, Headers: c.cfg.Headers, AllowHTTP: c.cfg.AllowHTTP,
-		SSE: old, Tap: tap, MaxFrame: int64(c.cfg.maxFrame()),
+		Network: remote.Network{Proxy: c.cfg.Proxy, CAFile: expandHome(c.cfg.CAFile)},
+		SSE:     old, Tap: tap, MaxFrame: int64(c.cfg.maxFrame()),
 		Warn:        func(text string) { c.note("warning", "", text) },
-		Renewed:     func() { c.mark("tools"); c.mark("prompts"); c.mark("resources") },
+		Renewed:     func() { c.mark("tools"); c.mark("prompts"); c.mark("resources"); c.renew() },
+		Missed:      func() { c.mark("tools"); c.mark("prompts"); c.mark("resources") },
 		ToolHeaders: func(tool string, arguments []byte) map[string]string { return c.toolHeaders(tool, arguments) },
 	})
 	if err != nil {
@@ -213,6 +157,10 @@ func (c *Connection) welcome(l *live) {
 	old := c.info
 	c.info, c.protocol, c.caps = info, hello.Protocol, readCapabilities(hello.Capabilities)
 	c.stderr = ""
+	c.forgetLists()
+	if hello.Modern && c.caps.logging {
+		l.session.SetLogLevel(c.level())
+	}
 	c.mu.Unlock()
 	if old.InstructionsHash != info.InstructionsHash && old != (ServerInfo{}) {
 		c.events.put(ListChanged{Server: c.cfg.ID, Kind: "instructions"})

@@ -220,6 +220,8 @@ func putFields(member *hujson.ObjectMember, s Server) error {
 	put("maxMessage", s.MaxMessage != now.MaxMessage, s.MaxMessage == 0, hujson.String(sizeText(s.MaxMessage)))
 	put("sampling", s.Sampling != now.Sampling, !s.Sampling, hujson.Bool(true))
 	put("allowHttp", s.AllowHTTP != now.AllowHTTP, !s.AllowHTTP, hujson.Bool(true))
+	put("proxy", s.Proxy != now.Proxy, s.Proxy == "", hujson.String(s.Proxy))
+	put("caFile", s.CAFile != now.CAFile, s.CAFile == "", hujson.String(s.CAFile))
 	if s.Disabled != now.Disabled {
 		setField(obj, "enabled", nil, true, indent)
 		setField(obj, "disabled", hujson.Bool(true), !s.Disabled, indent)

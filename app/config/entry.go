@@ -99,8 +99,8 @@ var fieldNames = map[string]string{
 	"headers": "headers", "type": "type", "transport": "type",
 	"disabled": "disabled", "enabled": "enabled", "roots": "roots",
 	"timeout": "timeout", "startTimeout": "startTimeout", "sampling": "sampling",
+	"allowHttp": "allowHttp", "allowHTTP": "allowHttp", "proxy": "proxy", "caFile": "caFile",
 	"maxMessage": "maxMessage",
-	"allowHttp":  "allowHttp", "allowHTTP": "allowHttp",
 }
 
 // Fields that say nothing about how to reach a server.
@@ -158,6 +158,10 @@ func (e *entry) field(m hujson.ObjectMember) {
 		e.flag(raw, m.Value, &e.s.Sampling)
 	case "allowHttp":
 		e.flag(raw, m.Value, &e.s.AllowHTTP)
+	case "proxy":
+		e.text(raw, m.Value, &e.s.Proxy)
+	case "caFile":
+		e.text(raw, m.Value, &e.s.CAFile)
 	}
 }
 

@@ -52,10 +52,13 @@ type Server struct {
 	Roots     []string // folders, or file:// URIs, always shared with this server
 	// ToolTimeout and StartTimeout are 0 where the file sets none.
 	ToolTimeout, StartTimeout time.Duration
+	Sampling                  bool // the server may ask for model answers
+	AllowHTTP                 bool // plain http beyond this computer is accepted
+	// Proxy and CAFile say how an address is reached; "" is what the settings say. See
+	// [CheckProxy].
+	Proxy, CAFile string
 	// MaxMessage is the largest message accepted from it, in bytes; 0 where the file sets none.
 	MaxMessage int
-	Sampling   bool // the server may ask for model answers
-	AllowHTTP  bool // plain http beyond this computer is accepted
 }
 
 // Problem is something about a servers file that the person should know. If

@@ -53,8 +53,9 @@ type Call struct {
 	// protocol demands; with an error of its, the round is not sent. nil
 	// allows no further round.
 	Attempt func(ctx context.Context, what string, detail any) error
-	// Progress is told of progress notifications, at most ten times a second
-	// and in order; total is 0 where unknown. May be nil.
+	// Progress is told of progress notifications in order, in the long run at
+	// most fifty times a second; the last before the call's end is always
+	// told. total is 0 where unknown. May be nil.
 	Progress func(done, total float64, message string)
 }
 

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -341,6 +342,23 @@ func (t *Tap) record(out bool, frame []byte, p *Pending) {
 		p.frames.add(f)
 	}
 	t.log.add(f)
+}
+
+// Note keeps in the log what went over the wire beside the messages: what HTTP says, a
+// message that the transport exchanged by itself. request, where not nil, is the message
+// that it belongs to.
+func (t *Tap) Note(out bool, request, note []byte) {
+	if len(note) == 0 {
+		return
+	}
+	var p *Pending
+	if len(request) > 0 {
+		token := text(member(member(member(request, "params"), "_meta"), "progressToken"))
+		t.mu.Lock()
+		p = t.expected[token]
+		t.mu.Unlock()
+	}
+	t.record(out, bytes.ToValidUTF8(note, []byte("\uFFFD")), p)
 }
 
 // NoiseSeen returns how many pieces of noise came so far, and the first of them.

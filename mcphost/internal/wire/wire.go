@@ -161,7 +161,9 @@ type Expectation struct {
 	Before func(arguments []byte) error
 	// Sent is called once when the whole request was handed to the operating system.
 	Sent func()
-	// Progress is called for each progress notification (rate limited).
+	// Progress is called for progress notifications, in order, one call at a time, from
+	// several goroutines: at most 100 at once and 50 a second, of those that come faster
+	// the newest, and always the last before the request ends.
 	Progress func(Progress)
 }
 
