@@ -261,8 +261,11 @@ func (a *App) toolsCheck(conn *mcphost.Connection, undeclared *asked) Check {
 		return a.undeclaredCheck(declared, undeclared)
 	}
 	if err := conn.ListError(); err != nil {
-		return Check{checkTools, false, fmt.Sprintf("Its tools could not be read: %s", a.line(sentenceEnd(err.Error()))),
-			"Look at its log. A list that is too large for one message needs a larger maxMessage in the server's entry."}
+		hint := "Look at its log."
+		if known := interface{ Hint() string }(nil); errors.As(err, &known) {
+			hint = known.Hint()
+		}
+		return Check{checkTools, false, fmt.Sprintf("Its tools could not be read: %s", a.line(sentenceEnd(err.Error()))), hint}
 	}
 	problems := conn.Problems()
 	c := Check{checkTools, true, offersSentence(len(conn.Tools())), ""}

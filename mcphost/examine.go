@@ -10,10 +10,14 @@ import (
 )
 
 // ListError returns why the tools could not be read, or not to their end, when that was
-// tried last; nil if they were.
+// tried last; nil if they were. An error with a method Hint() string says with it what to
+// do.
 func (c *Connection) ListError() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if rpc := new(wire.Error); errors.As(c.lists.failure, &rpc) && rpc.TooLarge {
+		return &advised{c.lists.failure, "Allow it larger messages (maxMessage in its entry), or have it list fewer tools a page."}
+	}
 	return c.lists.failure
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"steward/mcphost/internal/session"
@@ -154,7 +155,12 @@ func collect[T any](p page, item string, read func(json.RawMessage) entry[T]) ([
 	problems := slices.Clone(p.problems)
 	var out []T
 	seen := map[string]string{}
+	var left []json.RawMessage
 	for i, raw := range p.entries {
+		if len(out) >= MaxItems {
+			left = append(left, raw)
+			continue
+		}
 		e := read(raw)
 		label := fmt.Sprintf("%s %q", item, short(e.key, 100))
 		if e.key == "" {
@@ -171,20 +177,40 @@ func collect[T any](p page, item string, read func(json.RawMessage) entry[T]) ([
 		case twice:
 			problems = append(problems, Problem{label, "It stands in the list twice with different definitions; the first was kept."})
 			continue
-		case len(out) >= MaxItems:
-			problems = append(problems, Problem{label, fmt.Sprintf("It was left out: only the first %d are kept.", MaxItems)})
-			continue
 		case e.note != "":
 			problems = append(problems, Problem{label, sentence("It was corrected: " + e.note)})
 		}
 		seen[e.key] = string(raw)
 		out = append(out, e.value)
 	}
+	if len(left) > 0 {
+		problems = append(problems, leftOut(item, left))
+	}
 	const most = 200
 	if n := len(problems) - most; n > 0 {
 		problems = append(problems[:most:most], Problem{item, fmt.Sprintf("There are %d more problems of this kind.", n)})
 	}
 	return out, problems
+}
+
+// leftOut names the entries of a list that is too long.
+func leftOut(item string, entries []json.RawMessage) Problem {
+	const most = 100
+	var names []string
+	for _, raw := range entries[:min(len(entries), most)] {
+		m, _ := fields(raw)
+		for _, member := range []string{"name", "uri", "uriTemplate"} {
+			if name := str(m[member]); name != "" {
+				names = append(names, short(name, 100))
+				break
+			}
+		}
+	}
+	more := ""
+	if len(entries) > most {
+		more = ", …"
+	}
+	return Problem{item, fmt.Sprintf("Only the first %d are kept; %d were left out: %s%s.", MaxItems, len(entries), strings.Join(names, ", "), more)}
 }
 
 // readTools reads the tools anew and observes whether they changed. On an error

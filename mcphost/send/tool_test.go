@@ -363,8 +363,13 @@ func TestUnreadInput(t *testing.T) {
 func TestBigResult(t *testing.T) {
 	t.Parallel()
 	h, _ := trial.Host(t, mcphost.Options{})
-	c := trial.Connect(t, h, trial.Scripted("s", "--step", "tool:huge=@big 70000000"))
+	c := trial.Connect(t, h, trial.Scripted("s", "--step", "tool:huge=@big 200000000", "--step", "tool:large=@big 50000000"))
 	if r := do(t, call(t, c, "big", `{}`)); r.Outcome != "ok" || len(text(r)) != 5_000_000 {
+		t.Errorf("%d bytes, %s", len(text(r)), r.Reason)
+	}
+	large := call(t, c, "large", `{}`)
+	large.Timeout = time.Minute
+	if r := do(t, large); r.Outcome != "ok" || len(text(r)) != 50_000_000 {
 		t.Errorf("%d bytes, %s", len(text(r)), r.Reason)
 	}
 	huge := call(t, c, "huge", `{}`)

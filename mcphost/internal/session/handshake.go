@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -135,7 +136,11 @@ func (h *handshake) explain(ctx context.Context, err error) error {
 		}
 		return cause
 	}
-	if method, result := h.tap.Handshake(); method == "initialize" {
+	method, result := h.tap.Handshake()
+	if method == "" && strings.HasPrefix(err.Error(), "unsupported protocol version") {
+		return &VersionError{} // its answer to initialize is no object, so it was not kept
+	}
+	if method == "initialize" {
 		if v := version(result); !slices.Contains(mcp.SupportedProtocolVersions(), v) {
 			return &VersionError{Server: []string{v}}
 		}

@@ -60,9 +60,9 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	theirs := "unknown"
-	if len(e.Server) > 0 {
-		theirs = strings.Join(e.Server, ", ")
+	theirs := strings.Join(e.Server, ", ")
+	if theirs == "" {
+		theirs = "none"
 	}
 	return fmt.Sprintf("the server speaks other versions of the protocol (%s) than this program (%s)",
 		theirs, strings.Join(mcp.SupportedProtocolVersions(), ", "))

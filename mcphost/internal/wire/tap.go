@@ -233,7 +233,7 @@ func (t *Tap) take(p piece) [][]byte {
 }
 
 // fail answers a request for the server. Without an id it is the only open request
-// that is meant, if sole is true.
+// that is meant, if sole is true: the answer is too large to be read to its id.
 func (t *Tap) fail(id string, sole bool, why string) [][]byte {
 	t.mu.Lock()
 	key := idKey([]byte(id))
@@ -248,7 +248,7 @@ func (t *Tap) fail(id string, sole bool, why string) [][]byte {
 	if c == nil {
 		return nil
 	}
-	return [][]byte{t.settle(c, Answer{Err: &Error{Code: CodeInternal, Message: why, Invalid: true}})}
+	return [][]byte{t.settle(c, Answer{Err: &Error{Code: CodeInternal, Message: why, Invalid: true, TooLarge: sole}})}
 }
 
 // only returns the request that is open alone. subscriptions/listen does not count: it

@@ -113,6 +113,8 @@ type Error struct {
 	// Invalid is true if the server's answer could not be taken for an answer
 	// (neither result nor error, both, too large, nested too deeply, not JSON).
 	Invalid bool
+	// TooLarge is true if it was larger than Options.MaxFrame.
+	TooLarge bool
 }
 
 func (e *Error) Error() string { return e.Message }
