@@ -18,7 +18,6 @@ import (
 	"steward/app/opener"
 	"steward/app/secrets"
 	"steward/mcphost"
-	"steward/mcphost/process"
 	"steward/storage"
 )
 
@@ -42,6 +41,7 @@ type App struct {
 	journal *journal.Journal
 	gate    *consent.Gate
 	host    *mcphost.Host
+	eras    *eras
 	servers *servers
 	engine  *chat.Engine
 	model   model
@@ -148,10 +148,11 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	if err := a.makeWorkDir(); err != nil {
 		return err
 	}
-	paths := process.NewPaths()
+	a.eras = openEras(ctx, a.db, a.warn("servers"))
 	a.host = mcphost.New(mcphost.Options{
 		Redact: redact.Redact, Now: a.o.Now, Client: mcphost.Implementation{Name: "steward", Title: "Steward", Version: a.o.Version},
-		Asker: a.gate, Observe: a.observe, WorkDir: a.workDir, EnvPath: func() string { return paths.Path(context.Background()) },
+		Eras:  a.eras,
+		Asker: a.gate, Observe: a.observe, WorkDir: a.workDir,
 	})
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a.servers = &servers{
@@ -343,8 +344,9 @@ func maySample(list serverList, p Policy, server string) bool {
 // limits are those of servers whose entry sets none. A start time that is the default is
 // left to the host, which gives programs that download first longer.
 func (a *App) limits() limits {
-	l := limits{tool: a.toolTimeout()}
-	if s := a.settingsNow().StartTimeout; s != config.DefaultSettings().StartTimeout {
+	now := a.settingsNow()
+	l := limits{tool: a.toolTimeout(), proxy: now.Proxy, caFile: now.CAFile}
+	if s := now.StartTimeout; s != config.DefaultSettings().StartTimeout {
 		l.start = s
 	}
 	return l

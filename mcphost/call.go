@@ -186,7 +186,7 @@ func newInflight(call door.Call) *inflight {
 // server has announced a change, or the time it gave has passed.
 func (c *Connection) settleTools(ctx context.Context, l *live) {
 	c.mu.Lock()
-	expired := !c.lists.expires.IsZero() && c.now().After(c.lists.expires)
+	expired := c.expired("tools")
 	stale := c.lists.stale["tools"]
 	c.mu.Unlock()
 	if !expired && !stale {
@@ -234,7 +234,6 @@ const (
 	maxRounds        = 8
 	maxInputRequests = 32
 	maxRequestState  = 1 << 20
-	urlWait          = 5 * time.Minute // for a page to be finished in the browser
 )
 
 // rounds makes a request and the further rounds that the server demands: what
@@ -244,6 +243,7 @@ func (c *Connection) rounds(ctx context.Context, l *live, r session.Request,
 	attempt func(context.Context, string, any) error, f *inflight) session.Reply {
 	base := slices.Clone(r.Params)
 	var frames []wire.Frame
+	relisted := false
 	for round := 1; ; round++ {
 		reply := l.session.Do(ctx, r)
 		frames = append(frames, reply.Frames...)
@@ -251,7 +251,16 @@ func (c *Connection) rounds(ctx context.Context, l *live, r session.Request,
 		if round > 1 {
 			reply.Started = true
 		}
-		next, what, err := c.furtherRound(ctx, l, reply, f)
+		if mismatch(reply.Err) && !relisted {
+			if relisted = true; c.relist(ctx, l, f, &reply) {
+				r.Token = ""
+				round--
+				continue
+			}
+		}
+		asking, done := l.during(ctx)
+		next, what, err := c.furtherRound(asking, l, reply, f)
+		err = done(err)
 		if err != nil {
 			reply.Result, reply.Err = nil, err
 			return reply
@@ -288,7 +297,7 @@ func (c *Connection) furtherRound(ctx context.Context, l *live, reply session.Re
 	if reply.Err != nil {
 		return nil, "", nil
 	}
-	m, _ := fields(reply.Result)
+	m := wire.Fields(reply.Result)
 	kind := str(m["resultType"])
 	switch {
 	case absent(m["resultType"]), kind == "complete", kind == "task" && f != nil:

@@ -20,7 +20,9 @@ func (c *Connection) notified(method string, params json.RawMessage) {
 	case "notifications/resources/updated":
 		m, _ := fields(params)
 		if uri := str(m["uri"]); uri != "" {
-			c.events.put(ResourceUpdated{Server: c.cfg.ID, URI: uri})
+			if c.gather.update(uri) {
+				c.events.put(ResourceUpdated{Server: c.cfg.ID, URI: uri})
+			}
 		}
 	case "notifications/message":
 		c.logged(params)
@@ -38,23 +40,6 @@ func (c *Connection) notified(method string, params json.RawMessage) {
 	default:
 		c.note("warning", "", "it sent a notification that is not known: "+short(method, 100))
 	}
-}
-
-// logged takes a log message of the server (MCP 2025-11-25, server/utilities/logging).
-func (c *Connection) logged(params json.RawMessage) {
-	m, _ := fields(params)
-	text := str(m["data"])
-	if text == "" && !absent(m["data"]) {
-		text = string(m["data"])
-	}
-	text = short(c.redact(short(text, maxLogLine+seam)), maxLogLine) // a secret is found as a whole alone
-	level, logger := short(str(m["level"]), 20), short(str(m["logger"]), 100)
-	line := text
-	if logger != "" {
-		line = logger + ": " + text
-	}
-	c.note("message", level, line)
-	c.events.put(LogMessage{Server: c.cfg.ID, Level: level, Logger: logger, Text: text})
 }
 
 // noised takes output that is no message.

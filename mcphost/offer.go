@@ -71,6 +71,13 @@ type Content struct {
 	Name     string // resource_link
 	Data     []byte // decoded image, audio or blob; nil if it could not be decoded
 	Raw      json.RawMessage
+
+	// Of "tool_use" and "tool_result" in a request for a model's answer alone.
+	ID         string          // of the use
+	Input      json.RawMessage // of a use: one JSON object; Name is the tool's
+	Inner      []Content       // of a result
+	Structured json.RawMessage // of a result; nil if none
+	IsError    bool            // of a result
 }
 
 // PromptMessage is one message of a prompt. Role is "user" or "assistant";

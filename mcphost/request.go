@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"steward/mcphost/internal/session"
 	"steward/mcphost/internal/wire"
@@ -12,9 +11,8 @@ import (
 
 // do makes a request other than a tool call and explains its failure.
 func (c *Connection) do(ctx context.Context, doing string, r session.Request) (json.RawMessage, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, RequestTimeout,
-		fmt.Errorf("the server did not answer within %s", RequestTimeout))
-	defer cancel()
+	ctx, end := c.limited(ctx, RequestTimeout, fmt.Errorf("the server did not answer within %s", RequestTimeout))
+	defer end()
 	var reply session.Reply
 	for again := false; ; again = true {
 		l, err := c.current(ctx)
@@ -157,37 +155,6 @@ func (c *Connection) Complete(ctx context.Context, ref CompletionRef, name, valu
 	return out, nil
 }
 
-// Subscribe asks the server to report changes of a resource, which are then
-// observed as [ResourceUpdated]. It lasts until Unsubscribe or the end of the
-// session.
-func (c *Connection) Subscribe(ctx context.Context, uri string) error {
-	return c.subscription(ctx, "subscribing to", uri, (*session.Session).Subscribe)
-}
-
-// Unsubscribe ends what Subscribe began.
-func (c *Connection) Unsubscribe(ctx context.Context, uri string) error {
-	return c.subscription(ctx, "unsubscribing from", uri, (*session.Session).Unsubscribe)
-}
-
-func (c *Connection) subscription(ctx context.Context, doing, uri string, f func(*session.Session, context.Context, string) error) error {
-	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
-	defer cancel()
-	l, err := c.current(ctx)
-	if err != nil {
-		return err
-	}
-	c.mu.Lock()
-	offered := c.caps.subscribe
-	c.mu.Unlock()
-	if !offered {
-		return fmt.Errorf("server %q does not report changes of resources", c.cfg.ID)
-	}
-	if err := f(l.session, ctx, uri); err != nil {
-		return fmt.Errorf("%s %q at server %q failed: %w", doing, uri, c.cfg.ID, err)
-	}
-	return nil
-}
-
 // Ping asks the server for a sign of life. Servers of the newer era, which
 // know no ping, are asked for their tools instead.
 func (c *Connection) Ping(ctx context.Context) error {
@@ -205,23 +172,4 @@ func (c *Connection) Ping(ctx context.Context) error {
 		return err
 	}
 	return nil
-}
-
-// SetLogLevel asks a server of the older era for log messages from level on
-// (debug, info, notice, warning, error, critical, alert, emergency).
-func (c *Connection) SetLogLevel(ctx context.Context, level string) error {
-	l, err := c.current(ctx)
-	if err != nil {
-		return err
-	}
-	c.mu.Lock()
-	offered := c.caps.logging
-	c.mu.Unlock()
-	if !offered || l.session.Hello().Modern {
-		return fmt.Errorf("server %q does not let its log be set", c.cfg.ID)
-	}
-	_, err = c.do(ctx, "setting the log level", session.Request{
-		Method: "logging/setLevel", Params: []wire.Member{member("level", strings.ToLower(level))},
-	})
-	return err
 }

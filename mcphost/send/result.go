@@ -16,8 +16,8 @@ import (
 func readResult(out *Result, r door.Reply) {
 	out.Raw = r.Result
 	out.Effect = EffectDone
-	var m map[string]json.RawMessage
-	if err := json.Unmarshal(r.Result, &m); err != nil || m == nil {
+	m := wire.Fields(r.Result)
+	if m == nil {
 		out.Outcome = ProtocolError
 		out.Reason = "The server answered, but not with a result: " + short(string(r.Result)) + "."
 		return

@@ -63,8 +63,9 @@ type Call struct {
 	// allows no further round. With "task" it is told what Follow needs, a
 	// mcphost.Task, before the task that the server made of the call is followed.
 	Attempt func(ctx context.Context, what string, detail any) error
-	// Progress is told of progress notifications, at most ten times a second
-	// and in order; total is 0 where unknown. May be nil.
+	// Progress is told of progress notifications in order, in the long run at
+	// most fifty times a second; the last before the call's end is always
+	// told. total is 0 where unknown. May be nil.
 	Progress func(done, total float64, message string)
 	// Seen is called whenever the server has said of the task it made of the call that
 	// it is not finished. May be nil.

@@ -89,7 +89,9 @@ func (l *Link) renew(ctx context.Context, generation int, header http.Header) (e
 			l.keepSession(forgotten, generation)
 		}
 	}()
-	resp, err := l.send(ctx, http.Header{}, withID(frame, "session-"+strconv.Itoa(generation+1)), request{method: "initialize"}, nil)
+	again := withID(frame, "session-"+strconv.Itoa(generation+1))
+	l.o.Tap.Note(true, nil, again)
+	resp, err := l.send(ctx, http.Header{}, again, request{method: "initialize"}, nil)
 	if err != nil {
 		return err
 	}
@@ -103,7 +105,9 @@ func (l *Link) renew(ctx context.Context, generation int, header http.Header) (e
 	if err := l.begin(resp, frame, header); err != nil {
 		return err
 	}
-	done, err := l.send(ctx, header, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), request{}, nil)
+	ready := []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	l.o.Tap.Note(true, nil, ready)
+	done, err := l.send(ctx, header, ready, request{}, nil)
 	if err != nil {
 		return err
 	}
@@ -144,6 +148,7 @@ func (l *Link) begun(resp *http.Response) error {
 	} else {
 		body, err = io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	}
+	l.o.Tap.Note(false, nil, body)
 	if err != nil || !isResult(body) {
 		return l.noAnswer(resp.StatusCode, "initialize was not answered with a result")
 	}
@@ -157,11 +162,16 @@ func isResult(body []byte) bool {
 
 // withID gives a request another id.
 func withID(frame []byte, id string) []byte {
+	return withRawID(frame, json.RawMessage(strconv.Quote(id)))
+}
+
+// withRawID gives a message another id, as it is written.
+func withRawID(frame []byte, id json.RawMessage) []byte {
 	var m map[string]json.RawMessage
-	if json.Unmarshal(frame, &m) != nil {
+	if json.Unmarshal(frame, &m) != nil || len(id) == 0 {
 		return frame
 	}
-	m["id"] = json.RawMessage(strconv.Quote(id))
+	m["id"] = id
 	out, err := json.Marshal(m)
 	if err != nil {
 		return frame

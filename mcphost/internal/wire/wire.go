@@ -113,6 +113,8 @@ type Error struct {
 	// Invalid is true if the server's answer could not be taken for an answer
 	// (neither result nor error, both, too large, nested too deeply, not JSON).
 	Invalid bool
+	// TooLarge is true if it was larger than Options.MaxFrame.
+	TooLarge bool
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -162,7 +164,9 @@ type Expectation struct {
 	Before func(arguments []byte) error
 	// Sent is called once when the whole request was handed to the operating system.
 	Sent func()
-	// Progress is called for each progress notification (rate limited).
+	// Progress is called for progress notifications, in order, one call at a time, from
+	// several goroutines: at most 100 at once and 50 a second, of those that come faster
+	// the newest, and always the last before the request ends.
 	Progress func(Progress)
 }
 
