@@ -22,6 +22,8 @@
 //	--start STEP       a step before anything is read (repeatable)
 //	--ignore-end       stay alive when stdin ends, and on SIGTERM
 //	--record FILE      append each line received to FILE
+//	--http ADDR        speak Streamable HTTP there instead (127.0.0.1:0 takes any port; the address is printed)
+//	--fault NAME       over HTTP, what goes wrong; see webFaults (repeatable)
 //	--script FILE      a JSON object with the same names: {"step":["tool:x=@text hi"],"page-size":2}
 //
 // # Steps
@@ -60,7 +62,8 @@ import (
 // Options are the flags.
 type Options struct {
 	Name, Answer, Discover, Pages, Record, Description string
-	Protocol, Banner, Only, Start                      []string
+	HTTP                                               string
+	Protocol, Banner, Only, Start, Fault               []string
 	PageSize, Tools                                    int
 	IgnoreEnd                                          bool
 	Steps                                              map[string][]string
@@ -83,6 +86,8 @@ func Parse(args []string) (Options, error) {
 	fs.StringVar(&o.Pages, "pages", "", "")
 	fs.StringVar(&o.Record, "record", "", "")
 	fs.StringVar(&o.Description, "description", "", "")
+	fs.StringVar(&o.HTTP, "http", "", "")
+	fs.Var((*list)(&o.Fault), "fault", "")
 	fs.StringVar(&script, "script", "", "")
 	fs.IntVar(&o.PageSize, "page-size", 0, "")
 	fs.IntVar(&o.Tools, "tools", 0, "")
