@@ -26,6 +26,8 @@
 //	--task-support S   of core: required (default) or optional
 //	--task-file FILE   keeps the tasks, which else end with the program
 //	--record FILE      append each line received to FILE
+//	--http ADDR        speak Streamable HTTP there instead (127.0.0.1:0 takes any port; the address is printed)
+//	--fault NAME       over HTTP, what goes wrong; see webFaults (repeatable)
 //	--script FILE      a JSON object with the same names: {"step":["tool:x=@text hi"],"page-size":2}
 //
 // # Steps
@@ -64,9 +66,9 @@ import (
 // Options are the flags.
 type Options struct {
 	Name, Answer, Discover, Pages, Record, Description string
-	Protocol, Banner, Only, Start                      []string
+	HTTP, Tasks, TaskSupport, TaskFile                 string
+	Protocol, Banner, Only, Start, Fault               []string
 	PageSize, Tools, TaskMS, TaskPoll                  int
-	Tasks, TaskSupport, TaskFile                       string
 	IgnoreEnd                                          bool
 	Steps                                              map[string][]string
 }
@@ -88,6 +90,8 @@ func Parse(args []string) (Options, error) {
 	fs.StringVar(&o.Pages, "pages", "", "")
 	fs.StringVar(&o.Record, "record", "", "")
 	fs.StringVar(&o.Description, "description", "", "")
+	fs.StringVar(&o.HTTP, "http", "", "")
+	fs.Var((*list)(&o.Fault), "fault", "")
 	fs.StringVar(&script, "script", "", "")
 	fs.IntVar(&o.PageSize, "page-size", 0, "")
 	fs.StringVar(&o.Tasks, "tasks", "", "")

@@ -74,6 +74,9 @@ func Main(args []string) int {
 	if err == nil && o.IgnoreEnd {
 		signal.Ignore(syscall.SIGTERM)
 	}
+	if err == nil && o.HTTP != "" {
+		return serveWeb(o)
+	}
 	var s *Server
 	if err == nil {
 		s, err = New(o, os.Stdout, os.Stderr, os.Exit)
