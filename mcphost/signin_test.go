@@ -241,9 +241,9 @@ func TestSignInSharedAndRefused(t *testing.T) {
 	p := newSigner()
 	_, c := signedIn(t, s, p)
 	const calls = 4
-	go_, refuse := make(chan bool), false
+	answer, refuse := make(chan bool), false
 	p.visit = func(ctx context.Context, page mcphost.SignInPage) error {
-		<-go_
+		<-answer
 		if refuse {
 			return mcphost.ErrSignInRefused
 		}
@@ -264,10 +264,7 @@ func TestSignInSharedAndRefused(t *testing.T) {
 				}
 			})
 		}
-		// All are refused before the person answers.
-		before := len(s.Requests("mcp", "/mcp"))
-		_ = before
-		go_ <- true
+		answer <- true
 		wg.Wait()
 	}
 	all(send.OK)
@@ -289,7 +286,7 @@ func TestSignInSharedAndRefused(t *testing.T) {
 		t.Errorf("a restart: %v, %d visits", err, p.count())
 	}
 	refuse = false
-	go func() { go_ <- true }()
+	go func() { answer <- true }()
 	if err := c.SignIn(t.Context()); err != nil || p.count() != 4 || c.State() != mcphost.StateReady {
 		t.Errorf("signing in: %v, %d visits, %s", err, p.count(), c.State())
 	}
@@ -363,6 +360,7 @@ func TestSignInPatience(t *testing.T) {
 	if r, err := send.Tool(ctx, toolCall(t, c, nil)); err != nil || r.Outcome != send.Cancelled {
 		t.Errorf("%+v, %v", r, err)
 	}
+	until(t, "the question is withdrawn", func() bool { return !c.SignInState().Waiting })
 	go func() { started <- c.SignIn(context.Background()) }()
 	<-asked
 	closed := make(chan error, 1)
@@ -379,6 +377,16 @@ func TestSignInPatience(t *testing.T) {
 			}
 		case <-time.After(30 * time.Second):
 			t.Fatal("closing waits for the person")
+		}
+	}
+}
+
+// until waits for a condition.
+func until(t testing.TB, what string, met func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !met(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("it did not come about that %s", what)
 		}
 	}
 }
@@ -432,7 +440,7 @@ func TestSignInUnattended(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := s.Requests("mcp", u.Path); r[len(r)-1].Authorization != "Bearer mine" {
+	if r := s.Requests("mcp", u.EscapedPath()); r[len(r)-1].Authorization != "Bearer mine" {
 		t.Errorf("sent %q", r[len(r)-1].Authorization)
 	}
 }

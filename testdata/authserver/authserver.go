@@ -132,13 +132,14 @@ func (s *Server) clear(f func()) {
 	f()
 }
 
-// Requests returns the requests received at a server ("as", "mcp") whose path ends so.
+// Requests returns the requests received at a server ("as", "mcp") for a path, for the
+// authorization server below its issuer's; "" is all.
 func (s *Server) Requests(server, path string) []Seen {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []Seen
 	for _, r := range s.seen {
-		if r.Server == server && strings.HasSuffix(r.Path, path) {
+		if r.Server == server && (path == "" || r.Path == path || server == "as" && r.Path == s.o.Path+path) {
 			out = append(out, r)
 		}
 	}
