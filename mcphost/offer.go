@@ -87,6 +87,7 @@ type PromptMessage struct {
 type PromptResult struct {
 	Description string
 	Messages    []PromptMessage
+	Notes       []string // what was odd about it or left out, a sentence each
 	Raw         json.RawMessage
 }
 
@@ -94,6 +95,7 @@ type PromptResult struct {
 type ResourceResult struct {
 	URI      string // the one asked for
 	Contents []Content
+	Notes    []string // what was odd about it or left out, a sentence each
 	Raw      json.RawMessage
 }
 
