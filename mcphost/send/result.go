@@ -41,7 +41,11 @@ func readResult(out *Result, r door.Reply) {
 		out.Notes = append(out.Notes, "The server answered with a task, which this program does not follow.")
 	}
 	if !out.IsError {
-		out.Notes = append(out.Notes, violations(r.OutputSchema, out.Structured)...)
+		found := violations(r.OutputSchema, out.Structured)
+		if out.Structured != nil {
+			out.Unfit = found
+		}
+		out.Notes = append(out.Notes, found...)
 	}
 }
 
