@@ -87,6 +87,7 @@ type ServerTool struct {
 	State      string // new, changed or same, against what was reviewed
 	Claims     []string
 	Output     json.RawMessage // outputSchema, or nil
+	Icon       bool            // it has a picture that can be shown, see App.ToolIcon
 }
 
 // LogLine is one line of a server's log; Text is cleaned. Kind is state, stdout, stderr,

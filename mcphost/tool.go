@@ -46,7 +46,7 @@ func toolReader(remote bool) func(json.RawMessage) entry[Tool] {
 		if e.dropped != "" {
 			return e
 		}
-		e.note = also(odd, hint, note)
+		e.note = also(odd, hint, note, oddIcons(m["icons"]))
 		var err error
 		if t.Definition, err = definition(raw); err != nil {
 			e.dropped = "its definition cannot be read: " + err.Error()
