@@ -368,7 +368,7 @@ func (c *Connection) crashed(l *live, cause error) time.Duration {
 	if errors.As(cause, &exit) {
 		err.Exited, err.ExitCode, err.Stderr = true, exit.Code, c.redact(exit.Stderr)
 		err.Message = "it had been running, and ended by itself (" + exit.Ending + ")."
-		c.events.put(Exited{Server: c.cfg.ID, Code: exit.Code, Stderr: err.Stderr})
+		c.events.put(Exited{Server: c.cfg.ID, Code: exit.Code, Ending: exit.Ending, Stderr: err.Stderr})
 	}
 	c.mu.Lock()
 	if c.host.opts.Now().Sub(l.since) >= steadyAfter {
