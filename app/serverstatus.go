@@ -233,7 +233,8 @@ func (a *App) serverTools(ctx context.Context, conn *mcphost.Connection) ([]Serv
 	}
 	out := []ServerTool{}
 	for _, t := range conn.Tools() {
-		s := ServerTool{State: states[t.Name], Claims: a.gate.Claims(t), Output: t.OutputSchema}
+		s := ServerTool{State: states[t.Name], Claims: a.gate.Claims(t), Output: t.OutputSchema, AppOnly: t.AppOnly}
+		_, s.Icon = t.Icon()
 		a.desk.mu.Lock()
 		s.SwitchedOn = !a.desk.tools.Off[name][t.Name]
 		s.Twice = a.desk.tools.Twice[name][t.Name]

@@ -39,6 +39,7 @@ type Connection struct {
 	events *events
 	gather *gather
 	asks   chan struct{} // held while a question is being asked that belongs to no single call
+	tasks  tasks
 
 	mu       sync.Mutex
 	state    State
@@ -202,6 +203,7 @@ var errRestart = errors.New("the server is being restarted")
 // It returns when no process is left, at most about three seconds later, or
 // earlier with the context, in which case the end goes on by itself.
 func (c *Connection) Close(ctx context.Context) error {
+	c.tasks.wait(cancelWait)
 	c.end()
 	c.host.forget(c)
 	limit, cancel := context.WithTimeout(ctx, closeLimit)
@@ -219,6 +221,7 @@ func (c *Connection) Close(ctx context.Context) error {
 // supervise owns the server from the first start to Close.
 func (c *Connection) supervise() {
 	defer close(c.gone)
+	defer c.tasks.close()
 	var pause <-chan time.Time
 	for {
 		select {
@@ -362,12 +365,12 @@ func (c *Connection) crashed(l *live, cause error) time.Duration {
 		Message: "it had been running, and ended by itself", Hint: "Look at its log, and restart it.",
 	}
 	if cause != nil {
-		err.Message += ": " + c.redact(cause.Error())
+		err.Message = fmt.Sprintf("it had been running, and ended by itself: %s", c.redact(cause.Error()))
 	}
 	var exit *wire.ExitError
 	if errors.As(cause, &exit) {
 		err.Exited, err.ExitCode, err.Stderr = true, exit.Code, c.redact(exit.Stderr)
-		err.Message = "it had been running, and ended by itself (" + exit.Ending + ")."
+		err.Message = fmt.Sprintf("it had been running, and ended by itself (%s)", exit.Ending) + "."
 		c.events.put(Exited{Server: c.cfg.ID, Code: exit.Code, Ending: exit.Ending, Stderr: err.Stderr})
 	}
 	c.mu.Lock()

@@ -42,6 +42,7 @@ type capabilities struct {
 	tools, prompts, resources, completions, subscribe bool
 	toolsChanged, promptsChanged, resourcesChanged    bool
 	logging                                           bool
+	taskCalls                                         bool // tools/call as a task (MCP 2025-11-25)
 }
 
 func readCapabilities(raw json.RawMessage) capabilities {
@@ -51,8 +52,12 @@ func readCapabilities(raw json.RawMessage) capabilities {
 		b := boolean(g[name])
 		return b != nil && *b
 	}
+	tasks, _ := fields(m["tasks"])
+	requests, _ := fields(tasks["requests"])
+	taskTools, _ := fields(requests["tools"])
 	return capabilities{
-		tools: !absent(m["tools"]), prompts: !absent(m["prompts"]), resources: !absent(m["resources"]),
+		taskCalls: !absent(taskTools["call"]),
+		tools:     !absent(m["tools"]), prompts: !absent(m["prompts"]), resources: !absent(m["resources"]),
 		completions: !absent(m["completions"]), logging: !absent(m["logging"]),
 		subscribe:    flag("resources", "subscribe"),
 		toolsChanged: flag("tools", "listChanged"), promptsChanged: flag("prompts", "listChanged"),

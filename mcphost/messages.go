@@ -103,5 +103,6 @@ func (c *Connection) tellLeft() {
 	n := c.messages.left
 	c.messages.left = 0
 	c.mu.Unlock()
-	c.note("warning", "", fmt.Sprintf("%d of its log messages came too fast and were left out", n))
+	// As it is, since a flood of other lines must not take it along.
+	c.keep(LogLine{Time: c.now(), Kind: "warning", Text: fmt.Sprintf("%d of its log messages came too fast and were left out", n)})
 }

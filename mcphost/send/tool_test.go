@@ -279,8 +279,8 @@ func TestLimits(t *testing.T) {
 		t.Errorf("silent: %+v", r)
 	}
 	busy := call(t, c, "busy", `{}`)
-	busy.Timeout, busy.Max = time.Second, 300*time.Millisecond
-	if r := do(t, busy); r.Outcome != send.Timeout || !strings.Contains(r.Reason, "300ms") || !strings.Contains(r.Reason, "progress or not") {
+	busy.Timeout, busy.Max = time.Second, 1500*time.Millisecond
+	if r := do(t, busy); r.Outcome != send.Timeout || !strings.Contains(r.Reason, "1.5s") || !strings.Contains(r.Reason, "progress or not") {
 		t.Errorf("busy: %+v", r)
 	}
 	steady := call(t, c, "steady", `{}`)

@@ -63,11 +63,14 @@ func read(frame []byte) request {
 	m := wire.Fields(frame)
 	r := request{id: m["id"], method: text(m["method"])}
 	switch r.method {
-	case "tools/call", "prompts/get", "resources/read":
+	case "tools/call", "prompts/get", "resources/read", "tasks/get", "tasks/update", "tasks/cancel":
 		p := wire.Fields(m["params"])
 		r.name = text(p["name"])
-		if r.method == "resources/read" {
+		switch {
+		case r.method == "resources/read":
 			r.name = text(p["uri"])
+		case strings.HasPrefix(r.method, "tasks/"):
+			r.name = text(p["taskId"]) // io.modelcontextprotocol/tasks 2026-07-28, routing headers
 		}
 		if r.method == "tools/call" {
 			r.tool, r.arguments = r.name, p["arguments"]

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -113,6 +114,12 @@ func Open(ctx context.Context, link Link, tap *wire.Tap, o Options) (*Session, e
 	h := &handshake{link: link, tap: tap, o: o}
 	client := mcp.NewClient(&o.Client, clientOptions(o))
 	client.AddSendingMiddleware(h.middleware)
+	for _, method := range taskMethods {
+		if err := mcp.AddSendingCustomMethod[*taskParams, *taskResult](client, method); err != nil {
+			_ = link.Close() // never: the methods are none of the library's
+			return nil, err
+		}
+	}
 	version := Legacy
 	if o.Discover {
 		version = Modern
@@ -175,6 +182,7 @@ func clientOptions(o Options) *mcp.ClientOptions {
 		//lint:ignore SA1019 deprecated since 2026-07-28; servers of earlier revisions still ask for them
 		caps.RootsV2 = &mcp.RootCapabilities{}
 	}
+	caps.AddExtension(TasksExtension, nil)
 	return &mcp.ClientOptions{
 		Logger:                     slog.New(slog.DiscardHandler),
 		Capabilities:               caps,
@@ -315,7 +323,10 @@ func (s *Session) invoke(ctx context.Context, r Request) (err error) {
 		//lint:ignore SA1019 deprecated since 2026-07-28; servers of earlier revisions still log
 		err = s.sdk.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Meta: meta})
 	default:
-		err = fmt.Errorf("no way to send %q is known", r.Method)
+		if !slices.Contains(taskMethods, r.Method) {
+			return fmt.Errorf("no way to send %q is known", r.Method)
+		}
+		_, err = mcp.CallCustomMethod[*taskParams, *taskResult](ctx, s.sdk, r.Method, &taskParams{mcp.ParamsBase{Meta: meta}})
 	}
 	return err
 }

@@ -121,8 +121,13 @@ func (t *Tap) Out(frame []byte) (*Outgoing, error) {
 		}
 		return true
 	})
-	if method == "notifications/cancelled" {
+	switch {
+	case method == "notifications/cancelled":
 		frame = t.cancelled(frame, params)
+	case method == "initialize" && len(t.o.Capabilities) > 0:
+		declared := setMembers(member(params, "capabilities"), t.o.Capabilities)
+		params = setMembers(params, []Member{{Name: "capabilities", Value: declared}})
+		frame = setMembers(frame, []Member{{Name: "params", Value: params}})
 	}
 	if id == nil || method == "" {
 		t.record(true, frame, nil)
