@@ -43,6 +43,7 @@ var said = map[string][]string{
 		"offersSentence", "undeclaredCheck", "reviewCheck"},
 	"../../app/observe.go":                      {"observe"},
 	"../../app/servers.go":                      {"slowSentence"},
+	"../../mcphost/connection.go":               {"crashed"},
 	"../../mcphost/faults.go":                   {"noiseSentence", "exitSentence", "exitHint", "silence", "refusal", "listFailure"},
 	"../../mcphost/examine.go":                  {"ListError"},
 	"../../mcphost/start.go":                    {"program", "startError"},
@@ -62,6 +63,7 @@ var verb = regexp.MustCompile(`%[+#0-9.]*[a-zA-Z]`)
 var unsaid = []string{
 	"a call can be allowed or denied, not %q", "a call can be allowed once, in its conversation or always, not %q",
 	"Whether this tool was used before cannot be told: ", // words follow
+	" (and %d more warnings or errors)",                  // behind a server's own words
 	"%s on %s", "%d of %d", "%s asks for the model", "%s asks you", "The model’s answer would go to %s", "the form's schema must be an object of fields, not %s",
 	`the form's "properties" must be an object`, "the form has more than %d fields",
 	"a number in a form that programs read differently", // of a host that is then said to be invalid
