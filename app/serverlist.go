@@ -86,6 +86,7 @@ type ServerTool struct {
 	SwitchedOn bool
 	ReadOnly   bool   // marked as read-only by the person
 	Twice      bool   // its name must be typed before it is allowed
+	AppOnly    bool   // meant for its server's app page, which is not drawn; no model is offered it
 	State      string // new, changed or same, against what was reviewed
 	Claims     []string
 	Output     json.RawMessage // outputSchema, or nil

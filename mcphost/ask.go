@@ -22,9 +22,14 @@ const codeRefused = -1
 // goroutine of its own; ctx ends when the server withdraws the request or the
 // session ends.
 func (c *Connection) handle(ctx context.Context, r wire.ServerRequest) (json.RawMessage, error) {
-	calls, ctx, cancel := c.callsFor(ctx)
+	task, meta := c.related(r.Params)
+	calls, ctx, cancel := c.callsFor(ctx, task)
 	defer cancel()
-	return c.answer(ctx, r.Method, r.Params, calls)
+	result, err := c.answer(ctx, r.Method, r.Params, calls)
+	if task != nil && len(object(result)) > len("{}") {
+		result = slices.Concat(result[:len(result)-1], json.RawMessage(`,"_meta":`), meta, json.RawMessage("}"))
+	}
+	return result, err
 }
 
 // answer answers what a server asks, in either era.
@@ -42,6 +47,10 @@ func (c *Connection) answer(ctx context.Context, method string, params json.RawM
 		return c.elicit(ctx, params, calls)
 	case "sampling/createMessage":
 		return c.sample(ctx, params, calls)
+	case "tasks/list":
+		return json.RawMessage(`{"tasks":[]}`), nil // no request of a server becomes a task here
+	case "tasks/get", "tasks/result", "tasks/cancel":
+		return nil, &wire.Error{Code: wire.CodeInvalidParams, Message: "there is no such task"}
 	}
 	return nil, &wire.Error{Code: wire.CodeMethodNotFound, Message: "this program does not know " + short(method, 100)}
 }

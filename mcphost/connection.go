@@ -37,7 +37,9 @@ type Connection struct {
 	wake   chan struct{} // a start is wanted
 	gone   chan struct{} // supervise has returned
 	events *events
+	gather *gather
 	asks   chan struct{} // held while a question is being asked that belongs to no single call
+	tasks  tasks
 
 	mu       sync.Mutex
 	state    State
@@ -47,6 +49,8 @@ type Connection struct {
 	run      *run // the start under way, or the last one
 	restart  context.CancelCauseFunc
 	live     *live // nil unless ready
+	opening  *live // nil unless starting
+	launch   Launch
 	crashes  int
 	lastErr  error
 	stderr   string
@@ -91,6 +95,7 @@ func newConnection(h *Host, key string, cfg ServerConfig) *Connection {
 		events: newEvents(h.opts.Observe), asks: make(chan struct{}, 1),
 		state: StateStopped, calls: map[string]*inflight{},
 	}
+	c.gather = &gather{now: c.now, flush: c.gathered}
 	go c.supervise()
 	return c
 }
@@ -198,6 +203,7 @@ var errRestart = errors.New("the server is being restarted")
 // It returns when no process is left, at most about three seconds later, or
 // earlier with the context, in which case the end goes on by itself.
 func (c *Connection) Close(ctx context.Context) error {
+	c.tasks.wait(cancelWait)
 	c.end()
 	c.host.forget(c)
 	limit, cancel := context.WithTimeout(ctx, closeLimit)
@@ -215,6 +221,7 @@ func (c *Connection) Close(ctx context.Context) error {
 // supervise owns the server from the first start to Close.
 func (c *Connection) supervise() {
 	defer close(c.gone)
+	defer c.tasks.close()
 	var pause <-chan time.Time
 	for {
 		select {
@@ -250,6 +257,7 @@ func (c *Connection) serve() (again bool, pause time.Duration) {
 
 	c.setState(StateStarting, nil, "")
 	l, err := c.start(ctx)
+	c.opened(l)
 	if err != nil {
 		c.failed(r, err)
 		return false, c.afterFailure()
@@ -399,6 +407,7 @@ func (c *Connection) stopped() {
 		defer close(r.done)
 	}
 	c.mu.Unlock()
+	c.gather.stop()
 	c.setState(StateStopped, nil, "")
 }
 

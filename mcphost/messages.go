@@ -3,6 +3,7 @@ package mcphost
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -72,7 +73,7 @@ func (c *Connection) logged(params json.RawMessage) {
 	}
 	c.mu.Unlock()
 	if first {
-		time.AfterFunc(time.Second, c.gathered)
+		time.AfterFunc(time.Second, c.tellLeft)
 	}
 	if kept == 0 && told == 0 {
 		return
@@ -86,21 +87,22 @@ func (c *Connection) logged(params json.RawMessage) {
 	if kept > 0 {
 		line := text
 		if logger != "" {
-			line = logger + ": " + text
+			line = c.redact(logger) + ": " + text
 		}
-		c.note("message", level, line)
+		c.keep(LogLine{Time: now, Kind: "message", Level: level, Text: strings.ToValidUTF8(line, "\uFFFD")})
 	}
 	if told > 0 {
 		c.events.put(LogMessage{Server: c.cfg.ID, Level: level, Logger: logger, Text: text, Count: told})
 	}
 }
 
-// gathered notes how many log messages were left out of the log lately. It runs
+// tellLeft notes how many log messages were left out of the log lately. It runs
 // on a timer's goroutine.
-func (c *Connection) gathered() {
+func (c *Connection) tellLeft() {
 	c.mu.Lock()
 	n := c.messages.left
 	c.messages.left = 0
 	c.mu.Unlock()
-	c.note("warning", "", fmt.Sprintf("%d of its log messages came too fast and were left out", n))
+	// As it is, since a flood of other lines must not take it along.
+	c.keep(LogLine{Time: c.now(), Kind: "warning", Text: fmt.Sprintf("%d of its log messages came too fast and were left out", n)})
 }

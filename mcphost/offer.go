@@ -25,6 +25,10 @@ type Tool struct {
 	ReadOnlyHint, DestructiveHint, IdempotentHint, OpenWorldHint *bool // nil if not given
 
 	AppOnly bool // _meta.ui.visibility leaves the model out (MCP Apps): never offer it to a model
+	App     bool // it has an app page (MCP Apps), which is not drawn
+	// TaskSupport is execution.taskSupport (MCP 2025-11-25): "required", "optional",
+	// or "" where a call as a task is not allowed.
+	TaskSupport string
 }
 
 // Prompt is one prompt template of a server.

@@ -52,7 +52,11 @@ func toolReader(remote bool) func(json.RawMessage) entry[Tool] {
 			e.dropped = "its definition cannot be read: " + err.Error()
 			return e
 		}
-		t.AppOnly = appOnly(m["_meta"])
+		t.App, t.AppOnly = hasApp(m["_meta"]), appOnly(m["_meta"])
+		execution, _ := fields(m["execution"])
+		if support := str(execution["taskSupport"]); support == "required" || support == "optional" {
+			t.TaskSupport = support
+		}
 		e.value = t
 		return e
 	}
@@ -104,6 +108,14 @@ func appOnly(meta json.RawMessage) bool {
 		return false
 	}
 	return !slices.ContainsFunc(visible, func(v json.RawMessage) bool { return str(v) == "model" })
+}
+
+// hasApp reports whether a tool names an app page: _meta.ui.resourceUri, or the flat
+// _meta["ui/resourceUri"] of before (MCP Apps 2026-01-26).
+func hasApp(meta json.RawMessage) bool {
+	m, _ := fields(meta)
+	ui, _ := fields(m["ui"])
+	return str(ui["resourceUri"]) != "" || str(m["ui/resourceUri"]) != ""
 }
 
 // readPrompt reads an entry of prompts/list.

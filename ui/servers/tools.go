@@ -111,10 +111,12 @@ func (t *toolsTab) row(i int) fyne.CanvasObject {
 	on.OnChanged = func(to bool) { t.switchTool(tool, to) }
 	name, says := text.Run{Bold: true}, oneLine(tool.Description)
 	colour := theme.Dim
-	switch tool.State {
-	case consent.StateChanged:
+	switch {
+	case tool.AppOnly:
+		says = lang.X("servers.tool_app_only", "For its server’s app page alone; no model is offered it")
+	case tool.State == consent.StateChanged:
 		says, colour = lang.X("servers.tool_changed", "Changed since you reviewed it"), theme.Waiting
-	case consent.StateNew:
+	case tool.State == consent.StateNew:
 		says, colour = lang.X("servers.tool_new", "New, not reviewed yet"), theme.Waiting
 	}
 	if !tool.SwitchedOn {

@@ -77,8 +77,29 @@ func (r *reports) end() {
 	}
 }
 
-// progress reads one notifications/progress and hands it on.
+// progress hands on one notifications/progress.
 func (p *Pending) progress(params []byte) {
+	got, ok := ReadProgress(params)
+	if !ok || p.reports == nil {
+		return
+	}
+	p.mu.Lock()
+	ended := p.ended
+	got.Value = max(got.Value, p.value)
+	p.value = got.Value
+	p.mu.Unlock()
+	if ended {
+		return
+	}
+	if got.Total < got.Value {
+		got.Total = 0
+	}
+	p.reports.put(got)
+}
+
+// ReadProgress reads the params of a notifications/progress; false where it names no
+// progress.
+func ReadProgress(params []byte) (Progress, bool) {
 	var message string
 	value, total := math.NaN(), 0.0
 	members(params, func(name string, v []byte) bool {
@@ -94,21 +115,10 @@ func (p *Pending) progress(params []byte) {
 		}
 		return true
 	})
-	if math.IsNaN(value) || p.reports == nil {
-		return
-	}
-	p.mu.Lock()
-	ended := p.ended
-	value = max(value, p.value)
-	p.value = value
-	p.mu.Unlock()
-	if ended {
-		return
-	}
 	if math.IsNaN(total) || total <= 0 || total < value {
 		total = 0
 	}
-	p.reports.put(Progress{Value: value, Total: total, Message: clipText(message, MaxProgressMessage)})
+	return Progress{Value: value, Total: total, Message: clipText(message, MaxProgressMessage)}, !math.IsNaN(value)
 }
 
 // report tells the caller of progress; one that panics loses that report alone.
