@@ -14,7 +14,7 @@ import (
 func FuzzChallenge(f *testing.F) {
 	for _, s := range []string{
 		`Bearer`, `Basic realm="x", Bearer error="insufficient_scope", scope="a b"`, `bearer a=b,c="d\"e",,`, `Negotiate abc==, Bearer realm=x`,
-		`Bearer resource_metadata="https://h/.well-known/x"`, `Bearer x = y`, `=,"`, "Bearer a=\"\xff\x00", `Bearer a="b" c`,
+		`Bearer resource_metadata="https://h/.well-known/x"`, `Bearer x = y`, `=,"`, "Bearer a=\"\xff\x00", `Bearer a="b" c`, `@{} x`,
 	} {
 		f.Add(s)
 	}
