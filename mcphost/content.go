@@ -16,12 +16,18 @@ const maxContents = 10_000
 // servers send instead. Nothing in it makes it fail; what is odd is said in
 // notes, a sentence each.
 func ReadContents(raw json.RawMessage) (blocks []Content, notes []string) {
+	return readBlocks(raw, false)
+}
+
+// readBlocks is ReadContents. tools says that uses of tools and their results may
+// stand among the blocks.
+func readBlocks(raw json.RawMessage, tools bool) (blocks []Content, notes []string) {
 	if absent(raw) {
 		return nil, nil
 	}
 	all, ok := wire.Elements(raw)
 	if !ok {
-		c, _ := readContent(raw)
+		c, _ := readBlock(raw, tools)
 		return []Content{c}, []string{"The content is no list; it was read as one block."}
 	}
 	if n := len(all) - maxContents; n > 0 {
@@ -30,13 +36,22 @@ func ReadContents(raw json.RawMessage) (blocks []Content, notes []string) {
 	}
 	const most = 20
 	for i, r := range all {
-		c, note := readContent(r)
+		c, note := readBlock(r, tools)
 		blocks = append(blocks, c)
 		if note != "" && len(notes) < most {
 			notes = append(notes, fmt.Sprintf("Block %d: %s", i+1, note))
 		}
 	}
 	return blocks, notes
+}
+
+// readBlock reads one block; tools as in readBlocks.
+func readBlock(raw json.RawMessage, tools bool) (c Content, note string) {
+	c, note = readContent(raw)
+	if m, ok := fields(raw); ok && tools && (c.Type == "tool_use" || c.Type == "tool_result") {
+		c.readToolBlock(m)
+	}
+	return c, note
 }
 
 // readContent reads one block and says what is odd about it.

@@ -25,6 +25,7 @@ func (e *entry) check(line int) {
 	e.checkTransport(line)
 	e.checkEnv()
 	e.checkHeaders()
+	e.checkNetwork()
 	if e.s.URL != "" {
 		e.checkURL()
 	}
@@ -241,14 +242,16 @@ func (e *entry) checkPlaceholders() {
 			case strings.HasPrefix(ref, "secret:"):
 			case strings.HasPrefix(ref, "input:"):
 				e.warns(e.at(field), fmt.Sprintf("${%s} is a question another program asks, and stays as it is here", shorten(ref)), "Write ${secret:NAME} instead.")
-			case field != "env" && field != "cwd" && field != "roots":
-				e.warns(e.at(field), fmt.Sprintf("${%s} stays as it is in %q; variables are filled in only in env, cwd and roots", shorten(ref), field), "Write the value, or ${secret:NAME}.")
+			case field != "env" && field != "cwd" && field != "roots" && field != "caFile":
+				e.warns(e.at(field), fmt.Sprintf("${%s} stays as it is in %q; variables are filled in only in env, cwd, caFile and roots", shorten(ref), field), "Write the value, or ${secret:NAME}.")
 			}
 		}
 	}
 	warn("command", e.s.Command)
 	warn("url", e.s.URL)
 	warn("cwd", e.s.Cwd)
+	warn("proxy", e.s.Proxy)
+	warn("caFile", e.s.CAFile)
 	for _, a := range e.s.Args {
 		warn("args", a)
 	}

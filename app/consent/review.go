@@ -446,6 +446,8 @@ func configText(c mcphost.ServerConfig) string {
 	if c.URL != "" {
 		add("address", c.URL)
 		add("header", slices.Sorted(maps.Keys(c.Headers))...)
+		add("proxy", withoutUser(c.Proxy))
+		add("trusts the certificates of", c.CAFile)
 	} else {
 		add("program", c.Command)
 		for _, a := range c.Args {

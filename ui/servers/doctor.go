@@ -3,7 +3,6 @@ package servers
 import (
 	"context"
 	"strings"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
@@ -11,6 +10,7 @@ import (
 	"steward/app"
 	"steward/app/clean"
 	"steward/ui/language"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -49,10 +49,10 @@ func (t *doctorTab) draw() {
 			mark, colour = "✗ ", theme.Refusal
 		}
 		l := text.NewLabel("", text.Run{}, text.Wrap)
-		l.SetRuns(text.Run{Text: mark, Color: colour, Bold: true}, text.Run{Text: checkWord(c.Check) + "  ", Bold: true}, text.Run{Text: clean.Clean(c.Message)})
+		l.SetRuns(text.Run{Text: mark, Color: colour, Bold: true}, text.Run{Text: checkWord(c.Check) + "  ", Bold: true}, text.Run{Text: clean.Clean(sentence.Lines(c.Message))})
 		column := column(step, l)
 		if c.Hint != "" {
-			column.Add(caption(clean.Clean(c.Hint), theme.Dim, text.Wrap))
+			column.Add(caption(clean.Clean(sentence.Lines(c.Hint)), theme.Dim, text.Wrap))
 		}
 		out = append(out, column)
 	}
@@ -83,6 +83,8 @@ func checkWord(check string) string {
 		return lang.X("servers.check_program", "Program")
 	case "start":
 		return lang.X("servers.check_start", "Start")
+	case "sign-in":
+		return lang.X("servers.check_sign_in", "Sign-in")
 	case "protocol":
 		return lang.X("servers.check_protocol", "Protocol")
 	case "tools":
@@ -98,8 +100,6 @@ func (t *doctorTab) examine() {
 	t.draw()
 	d, name := t.s.k.d, t.from.Name
 	d.Go(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-		defer cancel()
 		found, err := d.App.Doctor(ctx, name)
 		d.Do(func() {
 			t.busy = false

@@ -56,6 +56,8 @@ func (k *kit) entryCard(p *page, e app.ServerEntry, more ...string) fyne.CanvasO
 	}
 	part(lang.X("servers.environment", "Environment"), pairs(e.Env, "=")...)
 	part(lang.X("servers.headers", "Headers"), pairs(e.Headers, ": ")...)
+	part(lang.X("servers.proxy", "Reached through the proxy"), nonEmpty(e.Proxy)...)
+	part(lang.X("servers.ca_file", "Certificates trusted besides the system's"), nonEmpty(e.CAFile)...)
 	part(lang.X("servers.folder", "Working folder"), nonEmpty(e.Cwd)...)
 	part(lang.X("servers.roots", "Folders shared with it"), slices.Clone(e.Roots)...)
 	if e.Sampling {
@@ -138,7 +140,7 @@ func entryFrom(transport string, before app.ServerEntry, values map[string]json.
 			e.Args = linesOf(str("args"))
 		}
 		e.Env = mapOf(str("env"), "=")
-		e.AllowHTTP = false
+		e.AllowHTTP, e.Proxy, e.CAFile = false, "", ""
 	} else {
 		e.URL, e.Headers, e.AllowHTTP = strings.TrimSpace(str("url")), mapOf(str("headers"), ":"), yes("plain")
 		e.Transport = http

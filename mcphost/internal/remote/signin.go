@@ -52,10 +52,10 @@ func (l *Link) do(req *http.Request) (*http.Response, error) {
 
 // unsigned explains a sign-in that did not come about.
 func (l *Link) unsigned(status int, err error) error {
-	out := &Error{Status: status, Err: err, Message: fmt.Sprintf("the server %s wants a sign-in, which did not come about: %v", show(l.url), err)}
+	out := &Error{Status: status, Err: err, Message: fmt.Sprintf("the server %s wants a sign-in: %v", show(l.url), err)}
 	var e *oauth.Error
 	if errors.As(err, &e) {
-		out.Message = fmt.Sprintf("the server %s wants a sign-in, which did not come about: %s", show(l.url), e.Message)
+		out.Message = fmt.Sprintf("the server %s wants a sign-in: %s", show(l.url), e.Message)
 		out.Hint = e.Hint
 	}
 	return out
@@ -138,20 +138,14 @@ func (x *exchange) signIn(ctx context.Context, err error) error {
 	return nil
 }
 
-// asksOld reports whether a message was denied for want of a sign-in.
-func (l *Link) asksOld(err error) bool {
-	_, ok := denied(err)
-	return ok && l.o.Account != nil
-}
-
 // signInOld is signIn for the transport of 2024-11-05.
-func (l *Link) signInOld(caller context.Context, out *wire.Outgoing, err error) error {
+func (l *Link) signInOld(ctx, caller context.Context, out *wire.Outgoing, err error) error {
 	var tries oauth.Tries
 	for err != nil {
 		if stop := l.admit(l.ctx, caller, out.Method(), err, &tries); stop != nil {
 			return stop
 		}
-		err = l.sendOld(caller, out.Frame, out)
+		err = l.sendOld(ctx, out.Frame, out)
 	}
 	return nil
 }

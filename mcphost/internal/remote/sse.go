@@ -42,8 +42,12 @@ func newStream(r io.Reader, limit int64) *stream {
 	return &stream{r: bufio.NewReaderSize(r, 4<<10), max: limit, first: true}
 }
 
+// beginKept is how much is kept of the data of an event above the limit, in bytes.
+const beginKept = 64 << 10
+
 // next returns the next event with data. An event above the limit is skipped
-// to its end and reported as errTooLarge; reading can go on.
+// to its end and reported as errTooLarge, with the beginning of its data; reading
+// can go on.
 func (s *stream) next() (event, error) {
 	var e event
 	var size int64
@@ -51,6 +55,7 @@ func (s *stream) next() (event, error) {
 	for {
 		line, err := s.line(s.max - size)
 		if errors.Is(err, errTooLarge) {
+			s.cut(&e, line, tooLarge)
 			tooLarge = true
 			continue
 		}
@@ -70,7 +75,7 @@ func (s *stream) next() (event, error) {
 		if len(line) == 0 {
 			switch {
 			case tooLarge:
-				return event{}, errTooLarge
+				return e, errTooLarge
 			case e.has:
 				return e, nil
 			}
@@ -79,12 +84,21 @@ func (s *stream) next() (event, error) {
 			continue
 		}
 		if size += int64(len(line)); tooLarge || size > s.max {
+			s.cut(&e, line, tooLarge)
 			tooLarge = true
-			e.data = nil
 			continue
 		}
 		s.field(&e, line)
 	}
+}
+
+// cut keeps the beginning of an event that has become too large with this line.
+func (s *stream) cut(e *event, line []byte, before bool) {
+	if before {
+		return
+	}
+	s.field(e, line[:min(len(line), beginKept)])
+	e.data = append([]byte(nil), e.data[:min(len(e.data), beginKept)]...)
 }
 
 // field takes one line of an event.
@@ -112,8 +126,8 @@ func (s *stream) field(e *event, line []byte) {
 }
 
 // line reads up to the end of a line (LF, CRLF or CR), which it leaves out. A
-// line longer than limit is read to its end and reported as errTooLarge. What it
-// returns is valid until the next call.
+// line longer than limit is read to its end and reported as errTooLarge, with its
+// beginning. What it returns is valid until the next call.
 func (s *stream) line(limit int64) ([]byte, error) {
 	if s.buf = s.buf[:0]; cap(s.buf) > lineKept {
 		s.buf = nil // a large message is not kept for as long as the stream lives
@@ -122,7 +136,7 @@ func (s *stream) line(limit int64) ([]byte, error) {
 	for {
 		if _, err := s.r.Peek(1); err != nil {
 			if over {
-				return nil, errTooLarge
+				return s.buf, errTooLarge
 			}
 			return s.buf, err
 		}
@@ -140,16 +154,16 @@ func (s *stream) line(limit int64) ([]byte, error) {
 		if cr := bytes.IndexByte(b[:end], '\r'); cr >= 0 {
 			end, s.cr = cr, true
 		}
-		if over = over || int64(len(s.buf)+end) > limit; !over {
-			s.buf = append(s.buf, b[:end]...)
-		}
+		room := max(0, limit-int64(len(s.buf)))
+		over = over || int64(end) > room
+		s.buf = append(s.buf, b[:min(int64(end), room)]...)
 		if end == len(b) {
 			s.discard(end)
 			continue
 		}
 		s.discard(end + 1)
 		if over {
-			return nil, errTooLarge
+			return s.buf, errTooLarge
 		}
 		return s.buf, nil
 	}
