@@ -219,6 +219,7 @@ func putFields(member *hujson.ObjectMember, s Server) error {
 	put("startTimeout", s.StartTimeout != now.StartTimeout, s.StartTimeout == 0, hujson.String(span(s.StartTimeout)))
 	put("sampling", s.Sampling != now.Sampling, !s.Sampling, hujson.Bool(true))
 	put("allowHttp", s.AllowHTTP != now.AllowHTTP, !s.AllowHTTP, hujson.Bool(true))
+	put("oauth", !s.OAuth.equal(now.OAuth), s.OAuth.Empty(), oauthValue(s.OAuth, indent))
 	if s.Disabled != now.Disabled {
 		setField(obj, "enabled", nil, true, indent)
 		setField(obj, "disabled", hujson.Bool(true), !s.Disabled, indent)
@@ -270,6 +271,9 @@ func normalised(s Server) Server {
 	}
 	if len(s.Headers) == 0 {
 		s.Headers = nil
+	}
+	if len(s.OAuth.Scopes) == 0 {
+		s.OAuth.Scopes = nil
 	}
 	return s
 }

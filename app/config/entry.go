@@ -99,7 +99,7 @@ var fieldNames = map[string]string{
 	"headers": "headers", "type": "type", "transport": "type",
 	"disabled": "disabled", "enabled": "enabled", "roots": "roots",
 	"timeout": "timeout", "startTimeout": "startTimeout", "sampling": "sampling",
-	"allowHttp": "allowHttp", "allowHTTP": "allowHttp",
+	"allowHttp": "allowHttp", "allowHTTP": "allowHttp", "oauth": "oauth", "auth": "oauth",
 }
 
 // Fields that say nothing about how to reach a server.
@@ -155,6 +155,8 @@ func (e *entry) field(m hujson.ObjectMember) {
 		e.flag(raw, m.Value, &e.s.Sampling)
 	case "allowHttp":
 		e.flag(raw, m.Value, &e.s.AllowHTTP)
+	case "oauth":
+		e.oauth(raw, m.Value)
 	}
 }
 

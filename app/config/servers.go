@@ -54,6 +54,7 @@ type Server struct {
 	ToolTimeout, StartTimeout time.Duration
 	Sampling                  bool // the server may ask for model answers
 	AllowHTTP                 bool // plain http beyond this computer is accepted
+	OAuth                     OAuth
 }
 
 // Problem is something about a servers file that the person should know. If
