@@ -49,6 +49,7 @@ type App struct {
 
 	desk     desk
 	sampling samplingChoices
+	signing  signing
 	recovery journal.Recovery
 	board    board
 
@@ -142,7 +143,7 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 		MapHint:  a.MapHint,
 		Limits:   a.SamplingLimits, SetLimits: a.SetSamplingLimits,
 		Twice:   a.ToolTwice,
-		OpenURL: opener.Open,
+		OpenURL: opener.Open, CancelSignIn: a.cancelSignIn,
 	})
 	if err := a.makeWorkDir(); err != nil {
 		return err
@@ -150,7 +151,7 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	paths := process.NewPaths()
 	a.host = mcphost.New(mcphost.Options{
 		Redact: redact.Redact, Now: a.o.Now, Client: mcphost.Implementation{Name: "steward", Title: "Steward", Version: a.o.Version},
-		Asker: a.gate, Observe: a.observe, WorkDir: a.workDir, EnvPath: func() string { return paths.Path(context.Background()) },
+		Asker: a.gate, SignIn: signIns{a.gate, &kept{secrets: a.secrets, changed: a.tellSecrets, tell: func(message string) { a.notice("secrets", "", message) }}}, Observe: a.observe, WorkDir: a.workDir, EnvPath: func() string { return paths.Path(context.Background()) },
 	})
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a.servers = &servers{

@@ -18,8 +18,8 @@ type Diagnosis struct {
 	Checks   []Check `json:"checks"`
 }
 
-// Check is one thing that was looked at. Check is config, program, start, protocol,
-// tools or review.
+// Check is one thing that was looked at. Check is config, program, start, sign-in,
+// protocol, tools or review.
 type Check struct {
 	Check   string `json:"check"`
 	OK      bool   `json:"ok"`
@@ -32,6 +32,7 @@ const (
 	checkConfig   = "config"
 	checkProgram  = "program"
 	checkStart    = "start"
+	checkSignIn   = "sign-in"
 	checkProtocol = "protocol"
 	checkTools    = "tools"
 	checkReview   = "review"
@@ -91,6 +92,9 @@ func (a *App) diagnose(ctx context.Context, d *Diagnosis) {
 		Check{checkStart, true, answers(c), ""},
 		Check{checkProtocol, true, fmt.Sprintf("It speaks protocol %s and calls itself %s %s.", conn.Protocol(), a.line(info.Name), a.line(info.Version)), ""},
 		a.toolsCheck(conn), a.reviewCheck(ctx, conn))
+	if c, ok := a.signInCheck(d.Server); ok {
+		d.Checks = append(d.Checks, c)
+	}
 	d.OK = true
 	for _, c := range d.Checks {
 		d.OK = d.OK && c.OK
@@ -143,6 +147,10 @@ func startChecks(c config.Server, err error) []Check {
 	started := "It started."
 	if c.Command == "" {
 		started = "It was reached."
+	}
+	if start.Stage == mcphost.StageSignIn {
+		return []Check{{checkProgram, true, found(c), ""}, {checkStart, true, started, ""},
+			{checkSignIn, false, "Sign-in needed: " + message, cmpOr(start.Hint, signInHint(c.Name))}}
 	}
 	var out []Check
 	for _, stage := range []struct{ name, check, message string }{

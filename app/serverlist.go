@@ -39,6 +39,7 @@ type ServerStatus struct {
 	Sampling                             bool // it may ask for the model
 	Roots                                int  // folders that its entry shares with it
 	Problems                             []string
+	SignIn                               ServerSignIn
 }
 
 // ServerEntry is a server as written in the servers file.

@@ -71,6 +71,7 @@ func (a *App) status(ctx context.Context, list serverList, c config.Server) (Ser
 		}
 	}
 	s.Reviewed = state == reviewedNow
+	s.SignIn = a.serverSignIn(c.Name)
 	e := a.servers.entry(c.Name)
 	switch {
 	case c.Disabled:
@@ -131,6 +132,7 @@ func cmpOr(a, b string) string {
 // fail words why a server does not run.
 func (s *ServerStatus) fail(err error) {
 	s.State, s.Error = string(mcphost.StateFailed), clean.Clean(err.Error())
+	s.SignIn.Needed = s.SignIn.Needed || signInNeeded(err)
 	var start *mcphost.StartError
 	if errors.As(err, &start) {
 		s.Error, s.Hint, s.Output = sentenceCase(clean.Clean(start.Message)), clean.Clean(start.Hint), clean.Clean(strings.TrimSpace(start.Stderr))
@@ -216,6 +218,9 @@ func (a *App) doctorOf(list serverList, c config.Server, e *serverEntry) []Check
 	}
 	if err := e.conn.Err(); err != nil {
 		return append(checks, startChecks(c, err)...)
+	}
+	if c, ok := a.signInCheck(c.Name); ok {
+		checks = append(checks, c)
 	}
 	info := e.conn.Info()
 	return append(checks,
