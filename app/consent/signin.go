@@ -339,7 +339,7 @@ func (q *signing) end(d decision, word, effect string) error {
 func (q *signing) present() Presentation {
 	server := clean.Reveal(q.o.server)
 	p := Presentation{
-		Title: "Sign in to " + server, Server: server, Tool: clean.Reveal(q.o.tool), URL: q.shown.URL, Host: q.shown.Host, Domain: q.shown.Domain,
+		Title: fmt.Sprintf("Sign in to %s", server), Server: server, Tool: clean.Reveal(q.o.tool), URL: q.shown.URL, Host: q.shown.Host, Domain: q.shown.Domain,
 		Message: q.reason,
 		Issuer:  clean.Line(clean.Reveal(q.s.Issuer), 2000), Resource: clean.Line(clean.Reveal(q.s.Resource), 2000), Redirect: clean.Line(clean.Reveal(q.s.Redirect), 2000),
 	}

@@ -32,6 +32,9 @@ var said = map[string][]string{
 	"../../app/consent/askcall.go":       nil,
 	"../../app/consent/waiting.go":       {"refuseGone"},
 	"../../app/consent/elicit.go":        {"present"},
+	"../../app/consent/signin.go":        {"present", "check", "stay", "unasked"},
+	"../../app/signin.go":                {"signInHint"},
+	"../../app/signinkept.go":            {"Save"},
 	"../../app/chat/turn.go":             {"protected", "warn", "stopped", "ask"},
 	"../../app/chat/round.go":            {"round", "prepare", "countRepeats", "refuse"},
 	"../../app/chat/engine.go":           {"check"},
@@ -52,7 +55,7 @@ var verb = regexp.MustCompile(`%[+#0-9.]*[a-zA-Z]`)
 var unsaid = []string{
 	"a call can be allowed or denied, not %q", "a call can be allowed once, in its conversation or always, not %q",
 	"Whether this tool was used before cannot be told: ", // words follow
-	"%s on %s", "%d of %d", "%s asks for the model", "%s asks you", "The model’s answer would go to %s", "the form's schema must be an object of fields, not %s",
+	"%s on %s", "%d of %d", "%s asks for the model", "%s asks you", "Sign in to %s", "The model’s answer would go to %s", "the form's schema must be an object of fields, not %s",
 	`the form's "properties" must be an object`, "the form has more than %d fields",
 	"a number in a form that programs read differently", // of a host that is then said to be invalid
 }

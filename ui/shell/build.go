@@ -99,9 +99,11 @@ func (s *Shell) around(t topic) {
 	if t != topicWaiting {
 		return
 	}
-	ids := make([]string, len(s.hub.waiting))
-	for i, item := range s.hub.waiting {
-		ids[i] = item.ID
+	ids := make([]string, 0, len(s.hub.waiting))
+	for _, item := range s.hub.waiting {
+		if item.SignIn == nil || item.SignIn.Phase != consent.SignInBrowser { // the person is at it, in the browser
+			ids = append(ids, item.ID)
+		}
 	}
 	s.notifier.waits(ids)
 	elsewhere := s.hub.elsewhere(s.conversation())

@@ -137,15 +137,15 @@ func (b *formBody) rows() []fyne.CanvasObject {
 	case b.form != nil:
 		out = append(out, b.form)
 	default:
-		out = append(out, newBox(theme.CodeGround, b.address()), c.caption(lang.X("elicitation.open_means", "It is opened in your browser, once, when you choose so. Nothing was opened yet."), theme.Dim))
+		out = append(out, newBox(theme.CodeGround, b.c.address(b.c.item.Elicitation.URL)), c.caption(lang.X("elicitation.open_means", "It is opened in your browser, once, when you choose so. Nothing was opened yet."), theme.Dim))
 	}
 	return append(out, b.filled, b.note.row)
 }
 
 // address is the whole address, its host emphasised, above all the part of it that somebody registered.
-func (b *formBody) address() fyne.CanvasObject {
-	v := b.c.view()
-	shown, err := opener.Check(b.c.item.Elicitation.URL)
+func (c *Card) address(url string) fyne.CanvasObject {
+	v := c.view()
+	shown, err := opener.Check(url)
 	if err != nil {
 		v.SetText(said(err), text.Run{Color: theme.Refusal})
 		return v
