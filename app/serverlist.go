@@ -45,6 +45,9 @@ type ServerStatus struct {
 // ServerEntry is a server as written in the servers file.
 type ServerEntry = config.Server
 
+// OAuth is what a ServerEntry sets about signing in.
+type OAuth = config.OAuth
+
 // ServerDetail is everything there is to know about one server.
 type ServerDetail struct {
 	ServerStatus

@@ -227,7 +227,10 @@ func (d *detail) top(s app.ServerDetail) fyne.CanvasObject {
 	} else {
 		objects = append(objects, caption(s.Address, theme.Dim, text.Cut))
 	}
-	if s.Error != "" && s.State != app.ServerUnusable {
+	if in := d.signIn(s); in != nil {
+		objects = append(objects, in)
+	}
+	if s.Error != "" && s.State != app.ServerUnusable && !s.SignIn.Needed {
 		objects = append(objects, note(nonEmptyLines(clean.Line(s.Error, mostSaid), clean.Line(s.Hint, mostSaid)), theme.Refusal, theme.RefusalTint, d.more(s)...))
 	}
 	for i, problem := range s.Problems {

@@ -83,6 +83,8 @@ func checkWord(check string) string {
 		return lang.X("servers.check_program", "Program")
 	case "start":
 		return lang.X("servers.check_start", "Start")
+	case "sign-in":
+		return lang.X("servers.check_signin", "Sign-in")
 	case "protocol":
 		return lang.X("servers.check_protocol", "Protocol")
 	case "tools":
