@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"steward/mcphost/internal/oauth"
 	"steward/mcphost/internal/session"
 	"steward/mcphost/internal/wire"
 )
@@ -267,7 +268,7 @@ func (c *Connection) attend(ctx context.Context, l *live) error {
 	sessionCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var refresher sync.WaitGroup
-	refresher.Go(func() { c.refresher(sessionCtx, l) })
+	refresher.Go(func() { c.refresher(oauth.Quiet(sessionCtx), l) })
 	defer refresher.Wait()
 	defer cancel()
 	select {

@@ -47,6 +47,7 @@ type Host struct {
 	connections map[string]*Connection // by ServerConfig.key
 	order       []string
 	legacy      map[string]bool // by ServerConfig.eraKey: the era found out
+	accounts    accounts
 }
 
 // New returns a host without connections.
@@ -123,7 +124,7 @@ func (h *Host) Close(ctx context.Context) error {
 		wg.Go(func() { errs[i] = c.Close(ctx) })
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	return errors.Join(append(errs, h.accounts.close(ctx))...)
 }
 
 // forget removes a closed connection.

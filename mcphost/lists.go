@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"steward/mcphost/internal/patience"
 	"steward/mcphost/internal/session"
 	"steward/mcphost/internal/wire"
 )
@@ -69,7 +70,7 @@ type page struct {
 // replace an older list with; entries read until then are returned all the
 // same. A list the server declared but does not know is empty.
 func (c *Connection) readPages(ctx context.Context, l *live, kind, method, member string) (page, error) {
-	ctx, cancel := context.WithTimeout(ctx, listLimit)
+	ctx, cancel := patience.WithTimeoutCause(ctx, listLimit, context.DeadlineExceeded)
 	defer cancel()
 	var p page
 	problem := func(format string, args ...any) {

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"strings"
 
+	"steward/mcphost/internal/patience"
 	"steward/mcphost/internal/session"
 	"steward/mcphost/internal/wire"
 )
 
 // do makes a request other than a tool call and explains its failure.
 func (c *Connection) do(ctx context.Context, doing string, r session.Request) (json.RawMessage, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, RequestTimeout,
+	ctx, cancel := patience.WithTimeoutCause(ctx, RequestTimeout,
 		fmt.Errorf("the server did not answer within %s", RequestTimeout))
 	defer cancel()
 	var reply session.Reply
@@ -170,7 +171,7 @@ func (c *Connection) Unsubscribe(ctx context.Context, uri string) error {
 }
 
 func (c *Connection) subscription(ctx context.Context, doing, uri string, f func(*session.Session, context.Context, string) error) error {
-	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
+	ctx, cancel := patience.WithTimeoutCause(ctx, RequestTimeout, context.DeadlineExceeded)
 	defer cancel()
 	l, err := c.current(ctx)
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"steward/mcphost/internal/oauth"
+	"steward/mcphost/internal/patience"
 	"steward/mcphost/internal/remote"
 	"steward/mcphost/internal/session"
 	"steward/mcphost/internal/wire"
@@ -25,14 +27,14 @@ const stopGrace = 500 * time.Millisecond
 // within the configuration's limit. Its error is a *StartError.
 func (c *Connection) start(ctx context.Context) (*live, error) {
 	limit := c.cfg.startTimeout()
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errStartLimit)
+	ctx, cancel := patience.WithTimeoutCause(ctx, limit, errStartLimit)
 	defer cancel()
 	l, err := c.open(ctx)
 	if err != nil {
 		return nil, c.startError(err, limit)
 	}
 	c.welcome(l)
-	if err := c.readTools(ctx, l); err != nil && (l.ended() || ctx.Err() != nil && len(c.Tools()) == 0) {
+	if err := c.readTools(ctx, l); err != nil && (unsigned(err) || l.ended() || ctx.Err() != nil && len(c.Tools()) == 0) {
 		if cause := l.session.Err(); cause != nil {
 			err = cause
 		}
@@ -72,7 +74,11 @@ func (c *Connection) open(ctx context.Context) (*live, error) {
 	}
 	old := c.cfg.transport() == TransportSSE
 	var lastErr, firstErr error
-	for range 4 {
+	var tries oauth.Tries
+	for n := 0; n < 4; n++ {
+		if err := c.renewed(ctx); err != nil {
+			return nil, err
+		}
 		l, link, err := c.link(ctx, old)
 		if err != nil {
 			return nil, err
@@ -83,6 +89,11 @@ func (c *Connection) open(ctx context.Context) (*live, error) {
 			c.host.remember(c.cfg, !l.session.Hello().Modern)
 			l.since = c.now()
 			return l, nil
+		case c.asksSignIn(err) && ctx.Err() == nil:
+			if err := c.admit(ctx, link, err, &tries); err != nil {
+				return nil, err
+			}
+			n-- // tries bounds it
 		case errors.Is(err, session.ErrStuck) && ctx.Err() == nil:
 			c.note("state", "", "it did not bear server/discover; it is started again without")
 			o.Discover, lastErr = false, err
@@ -201,6 +212,7 @@ func (c *Connection) remoteLink(tap *wire.Tap, old bool) (session.Link, error) {
 		Warn:        func(text string) { c.note("warning", "", text) },
 		Renewed:     func() { c.mark("tools"); c.mark("prompts"); c.mark("resources") },
 		ToolHeaders: func(tool string, arguments []byte) map[string]string { return c.toolHeaders(tool, arguments) },
+		Account:     c.account(),
 	})
 	if err != nil {
 		return nil, &stageError{StageProgram, err}
@@ -254,6 +266,7 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 	var exit *wire.ExitError
 	var version *session.VersionError
 	var status *remote.Error
+	var signIn *oauth.Error
 	switch {
 	case errors.As(err, &exit):
 		out.Exited, out.ExitCode, out.Stderr = true, exit.Code, c.redact(exit.Stderr)
@@ -262,7 +275,7 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 		}
 		out.Message = fmt.Sprintf("%s ended before it was ready (%s).", c.cfg.Command, exit.Ending)
 		out.Hint = "Run the command in a terminal to see what it needs: " + c.commandLine()
-	case out.Stage == StageList:
+	case out.Stage == StageList && !unsigned(err):
 	case errors.Is(err, errStartLimit):
 		if c.cfg.transport() != TransportStdio {
 			out.Stage = StageStart // nothing has come from there
@@ -277,9 +290,15 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 		out.Hint = "Use a version of the server that speaks one of these, or a newer version of this program."
 	case errors.As(err, &status):
 		out.Message, out.Hint = sentence(status.Message), status.Hint
+		if unsigned(err) || out.Stage == StageSignIn {
+			out.Stage = StageSignIn
+			out.Hint = c.signInHint(status)
+		}
 		if status.Unreached && out.Stage == StageHandshake {
 			out.Stage = StageStart
 		}
+	case errors.As(err, &signIn):
+		out.Message, out.Hint = sentence(signIn.Message), signIn.Hint
 	case out.Stage == StageProgram && c.cfg.transport() == TransportStdio:
 		out.Hint = "Install the program, or give its full path as the command."
 	}

@@ -105,15 +105,25 @@ func (l *Link) postOld(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.sendOld(req.Context(), out.Frame, out); err != nil {
-		l.mu.Lock()
-		feed := l.old
-		l.mu.Unlock()
-		if message := out.Fail(err); message != nil && feed != nil {
-			feed.put(message)
-		}
+	err = l.sendOld(req.Context(), out.Frame, out)
+	if l.asksOld(err) && out.Request && l.spawn(func() { l.failOld(out, l.signInOld(req.Context(), out, err)) }) {
+		return accepted(req), nil
 	}
+	l.failOld(out, err)
 	return accepted(req), nil
+}
+
+// failOld answers a request for a server that did not take it.
+func (l *Link) failOld(out *wire.Outgoing, err error) {
+	if err == nil {
+		return
+	}
+	l.mu.Lock()
+	feed := l.old
+	l.mu.Unlock()
+	if message := out.Fail(err); message != nil && feed != nil {
+		feed.put(message)
+	}
 }
 
 // replyOld sends the Tap's own answer to a request of the server.
@@ -138,9 +148,9 @@ func (l *Link) sendOld(ctx context.Context, frame []byte, out *wire.Outgoing) er
 	req.GetBody = nil
 	req.Header.Set("Content-Type", "application/json")
 	l.dress(req)
-	resp, err := l.client.Do(req)
+	resp, err := l.do(req)
 	if err != nil {
-		return l.unreachable(err)
+		return err
 	}
 	defer discard(resp)
 	if out != nil {

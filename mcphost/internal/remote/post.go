@@ -118,11 +118,7 @@ func (l *Link) send(ctx context.Context, header http.Header, frame []byte, about
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	l.dress(req)
 	l.mirror(req.Header, about)
-	resp, err := l.client.Do(req)
-	if err != nil {
-		return nil, l.unreachable(err)
-	}
-	return resp, nil
+	return l.do(req)
 }
 
 // discard ends a response of which nothing more is wanted; a little is read so
@@ -166,7 +162,9 @@ func (x *exchange) run(modernEra bool) {
 	handshake := x.about.method == "initialize" || x.about.method == "server/discover"
 	err := x.once(ctx, true)
 	if handshake {
-		l.setFailure(err)
+		l.setFailure(err) // where it is a denial, the start signs in, and begins anew
+	} else {
+		err = x.signIn(ctx, err)
 	}
 	if err != nil {
 		x.feed.put(x.out.Fail(err))
@@ -231,7 +229,7 @@ func short(s string) string {
 // refused takes an HTTP error; its body may be a JSON-RPC answer.
 func (x *exchange) refused(resp *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-	if err == nil && looksLikeAnswer(body) {
+	if err == nil && !denial(resp).Asks() && looksLikeAnswer(body) {
 		x.feed.put(x.link.o.Tap.In(body)...)
 		if !x.out.Open() {
 			return nil

@@ -22,11 +22,7 @@ func (l *Link) get(ctx context.Context, header http.Header, lastID string) (*htt
 		req.Header.Set("Last-Event-ID", lastID)
 	}
 	l.dress(req)
-	resp, err := l.client.Do(req)
-	if err != nil {
-		return nil, l.unreachable(err)
-	}
-	return resp, nil
+	return l.do(req)
 }
 
 // listen takes the library's GET after initialize: the channel on which the
@@ -91,6 +87,8 @@ func (l *Link) pushOnce(ctx context.Context, header http.Header, feed *feed, las
 	defer func() { _ = resp.Body.Close() }() // read to its end
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch s := resp.StatusCode; {
+	case denial(resp).Asks():
+		return lastID, 0, false, l.await(ctx, resp)
 	case s == http.StatusTooManyRequests, s >= 500 && s != http.StatusNotImplemented:
 		return lastID, 0, false, true
 	case s >= 300, kind != "text/event-stream":
@@ -128,6 +126,10 @@ func (x *exchange) subscribe(ctx context.Context) {
 			return
 		}
 		var e *Error
+		if errors.As(err, &e) && e.Denial != nil && e.Denial.Asks() && l.awaitDenied(ctx, *e.Denial) {
+			x.out.Frame = withID(frame, "listen-"+time.Now().Format("150405.000000"))
+			continue
+		}
 		if errors.As(err, &e) && e.Status >= 300 && e.Status < 500 && e.Status != http.StatusTooManyRequests {
 			x.feed.put(x.out.Fail(err))
 			l.o.Warn("the server does not report changes: " + err.Error())
