@@ -150,7 +150,7 @@ func startChecks(c config.Server, err error) []Check {
 	}
 	if start.Stage == mcphost.StageSignIn {
 		return []Check{{checkProgram, true, found(c), ""}, {checkStart, true, started, ""},
-			{checkSignIn, false, "Sign-in needed: " + message, cmpOr(start.Hint, signInHint(c.Name))}}
+			{checkSignIn, false, "Sign-in needed: " + message, signInNext(c.Name, start)}}
 	}
 	var out []Check
 	for _, stage := range []struct{ name, check, message string }{

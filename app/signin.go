@@ -77,20 +77,16 @@ func (a *App) signIn(ctx context.Context, name string) error {
 	return err
 }
 
-// CancelSignIn gives up the sign-in to a server that waits for the person or the browser:
-// where the person began it, that alone; else the calls that wait for it, or the start. It
-// returns at once.
+// CancelSignIn gives up the sign-in to a server that waits for the person or the browser,
+// with what waits for it: calls, and a start. It returns at once.
 func (a *App) CancelSignIn(server string) { a.cancelSignIn(server, nil) }
 
 func (a *App) cancelSignIn(server string, calls []string) {
-	if a.signing.giveUp(server) {
-		return
-	}
-	stopped := false
+	over := a.signing.giveUp(server)
 	for _, call := range calls {
-		stopped = a.gate.Stop(call) || stopped
+		over = a.gate.Stop(call) || over
 	}
-	if stopped {
+	if over && !a.servers.starting(server) {
 		return
 	}
 	a.spawn(func(ctx context.Context) {
@@ -207,6 +203,23 @@ func (s *signing) ended(server string, waits bool) bool {
 	return was && !waits
 }
 
+// starting says whether a start of a server is under way.
+func (s *servers) starting(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.entries {
+		if e.config.Name != name {
+			continue
+		}
+		select {
+		case <-e.done:
+		default:
+			return true
+		}
+	}
+	return false
+}
+
 // forgetFailed lets a server be started again whose start has failed; its connections stay.
 func (s *servers) forgetFailed(name string) {
 	s.mu.Lock()
@@ -235,6 +248,14 @@ func signInNeeded(err error) bool {
 // signInHint is what to do about it.
 func signInHint(server string) string {
 	return "Sign in once, in the window under Servers, or on a terminal with: steward servers review " + quoteArg(reveal(server))
+}
+
+// signInNext is what to do where a start has failed for it.
+func signInNext(server string, start *mcphost.StartError) string {
+	if start.Hint == "" || errors.Is(start, mcphost.ErrSignInRefused) {
+		return signInHint(server)
+	}
+	return start.Hint + " " + signInHint(server)
 }
 
 // signInCheck says how it stands with a server that runs; false where nobody has to sign in.

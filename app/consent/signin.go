@@ -196,10 +196,10 @@ func (q *signing) over(ctx context.Context) (decision, string) {
 	switch {
 	case errors.Is(cause, context.DeadlineExceeded):
 		return decision{word: Expired, by: byExpiry, reason: "nobody answered in time"}, goneExpired
-	case len(q.o.calls) == 0 && errors.Is(cause, context.Canceled):
-		return decision{word: Withdrawn, by: byCurrent, reason: "signing in was given up"}, goneWithdrawn
+	case errors.Is(cause, ErrClosed), slices.ContainsFunc(q.o.calls, func(call context.Context) bool { return call.Err() != nil }):
+		return q.o.givenUp(ctx)
 	}
-	return q.o.givenUp(ctx)
+	return decision{word: Withdrawn, by: byCurrent, reason: "signing in was given up"}, goneWithdrawn
 }
 
 func (q *signing) item(s SignIn) Item {
