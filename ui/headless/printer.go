@@ -97,9 +97,12 @@ func (o *output) reason(e event.Event) any {
 }
 
 // answered says whether the command's own answer tells what a notice tells: that a server
-// which it names could not be started, or wants somebody to sign in.
+// which it names could not be started. Only doctor says what to do where somebody must sign in.
 func (o *output) answered(n event.Notice) bool {
-	return (n.Kind == "server_failed" || n.Kind == "sign_in") && o.names != nil && (len(o.names) == 0 || slices.Contains(o.names, n.Server))
+	if n.Kind == "sign_in" {
+		return o.names != nil && len(o.names) == 0
+	}
+	return n.Kind == "server_failed" && o.names != nil && (len(o.names) == 0 || slices.Contains(o.names, n.Server))
 }
 
 // stopWith says what ends the turn when its output can no longer be written.
