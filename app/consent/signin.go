@@ -80,6 +80,9 @@ func (g *Gate) Visit(ctx context.Context, p mcphost.SignInPage) error {
 func (g *Gate) Client(ctx context.Context, r mcphost.ClientRequest) (mcphost.OAuthClient, error) {
 	q := g.signing(ctx, r.Server, nil)
 	q.reason = clean.Line(g.o.Redact(r.Reason), 500)
+	if rest, ok := strings.CutPrefix(q.reason, "the "); ok {
+		q.reason = "The " + rest
+	}
 	q.s = SignIn{Phase: SignInClient, Issuer: r.Issuer, Redirect: r.Redirect}
 	if err := q.propose(); err != nil {
 		return mcphost.OAuthClient{}, err
@@ -194,7 +197,7 @@ func (q *signing) unasked() string {
 func (q *signing) over(ctx context.Context) (decision, string) {
 	cause := context.Cause(ctx)
 	switch {
-	case errors.Is(cause, context.DeadlineExceeded):
+	case errors.Is(cause, context.DeadlineExceeded), q.s.Phase == SignInAsk && q.g.o.Now().Sub(q.started) >= mcphost.SignInLimit-time.Second:
 		return decision{word: Expired, by: byExpiry, reason: "nobody answered in time"}, goneExpired
 	case errors.Is(cause, ErrClosed), slices.ContainsFunc(q.o.calls, func(call context.Context) bool { return call.Err() != nil }):
 		return q.o.givenUp(ctx)
@@ -270,7 +273,7 @@ func (q *signing) stay() (leave func()) {
 	s := q.s
 	s.Phase = SignInBrowser
 	item := q.item(s)
-	item.Hash = hashOf("browser", q.hash)
+	item.Hash, item.Expires = hashOf("browser", q.hash), item.Since.Add(mcphost.SignInLimit)
 	w := g.waiting.put(&slot{item: item, answered: make(chan Answer, 1), onAnswer: func(Answer) { q.giveUp() }, check: func(a Answer) error {
 		if a.Action == Accept || a.Action == Allow {
 			return errors.New("the browser is being waited for; this can only be cancelled")

@@ -85,6 +85,8 @@ var whole = []string{
 	"The server s asks the model without a review, because you trust it for up to 2 requests and 9 tokens an hour (record 4).",
 	"The server s was refused twice and is not asked about again in this turn; its further questions are declined.",
 	"A request to the model for the server s failed: no", "The address could not be opened: no",
+	"The authorization server https://a.example does not let programs register by themselves.",
+	"The authorization server https://a.example refused to register this program: it answered 400.",
 	"this no longer waits for an answer: it has been answered already", "this can no longer be allowed: the server s is not running",
 }
 

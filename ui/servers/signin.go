@@ -10,7 +10,9 @@ import (
 	"fyne.io/fyne/v2/lang"
 
 	"steward/app"
+	"steward/app/clean"
 	"steward/ui/code"
+	"steward/ui/language"
 	"steward/ui/place"
 	"steward/ui/text"
 	"steward/ui/theme"
@@ -34,6 +36,9 @@ func (d *detail) signIn(s app.ServerDetail) fyne.CanvasObject {
 		}
 		if in.Refused {
 			words += " " + lang.X("servers.signin_refused", "You did not, and are not asked again by itself.")
+		}
+		if s.Error != "" && !in.Refused {
+			words += "\n" + nonEmptyLines(clean.Line(s.Error, mostSaid), clean.Line(s.Hint, mostSaid))
 		}
 		b := strongButton(lang.X("servers.signin", "Sign in"), d.doSignIn)
 		if d.s.p.doing[s.Name] != "" {
@@ -68,7 +73,11 @@ func signedInWords(in app.ServerSignIn, now time.Time) string {
 
 func (d *detail) doSignIn() {
 	name := d.s.p.chosen
-	d.act(signingIn, func(ctx context.Context) error { return d.s.k.d.App.SignIn(ctx, name) })
+	d.s.p.act(name, signingIn, func(ctx context.Context) error { return d.s.k.d.App.SignIn(ctx, name) }, func(err error) {
+		if err != nil { // the head may still say why the start before it failed
+			d.s.k.d.Layer.Toast(language.Message(err))
+		}
+	})
 }
 
 func (d *detail) doSignOut() {
