@@ -99,13 +99,7 @@ func (s *Shell) around(t topic) {
 	if t != topicWaiting {
 		return
 	}
-	ids := make([]string, 0, len(s.hub.waiting))
-	for _, item := range s.hub.waiting {
-		if item.SignIn == nil || item.SignIn.Phase != consent.SignInBrowser { // the person is at it, in the browser
-			ids = append(ids, item.ID)
-		}
-	}
-	s.notifier.waits(ids)
+	s.notifier.waits(calling(s.hub.waiting))
 	elsewhere := s.hub.elsewhere(s.conversation())
 	if s.current == place.Waiting {
 		elsewhere = nil
