@@ -70,7 +70,11 @@ func (k *kept) Save(ctx context.Context, key string, value []byte) error {
 	k.told = k.told || tell
 	k.mu.Unlock()
 	if tell {
-		k.tell("What signing in has brought is kept only until Steward ends, and you will have to sign in again after that: " + clean.Clean(err.Error()))
+		why := clean.Clean(err.Error())
+		if state := k.secrets.State(ctx); errors.Is(err, secrets.ErrUnavailable) && state.Message != "" {
+			why = state.Message // what else could be chosen is said where secrets are set up
+		}
+		k.tell("What signing in brings is kept only until Steward ends; after that you sign in again. " + why)
 	}
 	k.changed()
 	return nil

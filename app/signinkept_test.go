@@ -83,7 +83,7 @@ func TestWhereNothingCanBeKeptASignInLastsUntilTheEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(k.told) != 1 || !strings.Contains(k.told[0], "only until Steward ends") || strings.Contains(k.told[0], "SENTINEL") {
+	if len(k.told) != 1 || !strings.Contains(k.told[0], "only until Steward ends; after that you sign in again. ") || strings.Contains(k.told[0], "--") || strings.Contains(k.told[0], "SENTINEL") {
 		t.Errorf("told %q", k.told)
 	}
 	if v, err := k.Load(ctx, "https://login.example a"); err != nil || string(v) != tokenValue {
