@@ -50,6 +50,7 @@ type App struct {
 	desk     desk
 	sampling samplingChoices
 	signing  signing
+	kept     *kept
 	recovery journal.Recovery
 	board    board
 
@@ -148,10 +149,11 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	if err := a.makeWorkDir(); err != nil {
 		return err
 	}
+	a.kept = &kept{secrets: a.secrets, changed: a.tellSecrets, tell: func(message string) { a.notice("secrets", "", message) }}
 	paths := process.NewPaths()
 	a.host = mcphost.New(mcphost.Options{
 		Redact: redact.Redact, Now: a.o.Now, Client: mcphost.Implementation{Name: "steward", Title: "Steward", Version: a.o.Version},
-		Asker: a.gate, SignIn: signIns{a.gate, &kept{secrets: a.secrets, changed: a.tellSecrets, tell: func(message string) { a.notice("secrets", "", message) }}}, Observe: a.observe, WorkDir: a.workDir, EnvPath: func() string { return paths.Path(context.Background()) },
+		Asker: a.gate, SignIn: signIns{a.gate, a.kept}, Observe: a.observe, WorkDir: a.workDir, EnvPath: func() string { return paths.Path(context.Background()) },
 	})
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a.servers = &servers{

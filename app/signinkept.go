@@ -1,11 +1,13 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -78,6 +80,25 @@ func (k *kept) Save(ctx context.Context, key string, value []byte) error {
 	}
 	k.changed()
 	return nil
+}
+
+// settle keeps for good what could only be held until the end, after the person has chosen a
+// place or unlocked one.
+func (k *kept) settle(ctx context.Context) {
+	k.mu.Lock()
+	held := maps.Clone(k.memory)
+	k.mu.Unlock()
+	for name, value := range held {
+		if k.secrets.Set(ctx, name, secrets.NewSecret(string(value))) != nil {
+			return // it stays held, as was said
+		}
+		k.mu.Lock()
+		if bytes.Equal(k.memory[name], value) {
+			delete(k.memory, name)
+		}
+		k.mu.Unlock()
+		k.changed()
+	}
 }
 
 // Delete forgets a secret. The error says that it may still be there.

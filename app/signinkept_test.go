@@ -98,6 +98,13 @@ func TestWhereNothingCanBeKeptASignInLastsUntilTheEnd(t *testing.T) {
 	if v, err := k.Load(ctx, "https://login.example a"); v != nil || err != nil {
 		t.Errorf("deleted, but still there: %q, %v", v, err)
 	}
+	if err := k.secrets.UseFile(ctx, secrets.NewSecret("correct horse")); err != nil { // the person chooses a place after all
+		t.Fatal(err)
+	}
+	k.settle(ctx)
+	if v, err := newKeeper(t, dir, "correct horse").Load(ctx, "https://login.example b"); err != nil || string(v) != tokenValue {
+		t.Errorf("after a place was chosen: %q, %v", v, err)
+	}
 }
 
 func TestALockedSecretsFileIsNoSignOut(t *testing.T) {

@@ -75,7 +75,7 @@ func (b *signInBody) title() []text.Run {
 	words := lang.X("signin.wants", "wants you to sign in")
 	switch b.phase {
 	case consent.SignInBrowser:
-		words = lang.X("signin.browser", "waits until you have signed in in the browser")
+		words = lang.X("signin.browser", "waits for the browser, where you sign in")
 	case consent.SignInClient:
 		words = lang.X("signin.wants_client", "can be signed in to only by a program that was registered by hand")
 	}

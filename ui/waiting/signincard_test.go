@@ -89,7 +89,7 @@ func TestAPageForSigningInIsOpenedFromItsCard(t *testing.T) {
 	}
 	wait := r.signIn(consent.SignInBrowser)
 	w := r.seen(wait)
-	if s := shownText(w); !strings.Contains(s, "waits until you have signed in in the browser") || !strings.Contains(s, item.SignIn.URL) || !strings.Contains(s, "Cancel") {
+	if s := shownText(w); !strings.Contains(s, "waits for the browser, where you sign in") || !strings.Contains(s, item.SignIn.URL) || !strings.Contains(s, "Cancel") {
 		t.Errorf("while the browser is waited for: %q", s)
 	}
 	r.until("the page was opened", func() bool { return len(opened()) == 1 })
