@@ -110,7 +110,7 @@ var (
 // that have expired are renewed; where that fails for now, it is an error, and
 // they stay.
 func (a *Account) Token(ctx context.Context) (string, error) {
-	for tried := false; ; tried = true {
+	for tried := false; ; {
 		a.mu.Lock()
 		t, now := a.token, a.o.Now()
 		if tried || t.Access == "" || t.Refresh == "" || t.Expires.IsZero() || now.Before(t.Expires.Add(-leeway)) {
@@ -127,10 +127,12 @@ func (a *Account) Token(ctx context.Context) (string, error) {
 		}
 		a.mu.Unlock()
 		err := a.wait(ctx, fl)
+		tried = !errors.Is(err, errAlone)
 		switch {
 		case err == nil, errors.Is(err, errNeedsPerson):
 		case ctx.Err() != nil:
 			return "", context.Cause(ctx)
+		case !tried: // it was ending when it was joined
 		case now.Before(t.Expires):
 			return t.Access, nil
 		default:
@@ -173,6 +175,8 @@ func (a *Account) Admit(ctx context.Context, d Denial, t *Tries) error {
 			return context.Cause(ctx)
 		case errors.Is(err, errNeedsPerson) && fl.quiet && !isQuiet(ctx):
 			continue // it was another's, which could not ask
+		case errors.Is(err, errAlone):
+			continue // it was ending when it was joined
 		}
 		return err
 	}
