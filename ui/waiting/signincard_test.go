@@ -37,7 +37,7 @@ func signInRig(t *testing.T) (r *rig, team *signinserver.Server, opened func() [
 	team = signinserver.Start(t)
 	team.Scopes = []string{"read", "files:write"}
 	desk := signinserver.Start(t)
-	desk.Unregistered, desk.Client = true, "by-hand"
+	desk.ByHand("by-hand", "s3cret of the desk")
 	r = newRigBeside(t, app.Options{Policy: app.Policy{Calls: consent.Allow}}, map[string]any{"team": map[string]any{"url": team.URL}, "desk": map[string]any{"url": desk.URL}})
 	r.app.UseSecretsMemory()
 	return r, team, func() []string {
@@ -156,7 +156,7 @@ func TestAClientIsTypedIntoItsCard(t *testing.T) {
 	if !b.accept.off {
 		t.Error("nothing can be sent")
 	}
-	if refused := b.form.Set(map[string]json.RawMessage{clientID: json.RawMessage(`"by-hand"`), clientSecret: json.RawMessage(`"s3cret"`)}); refused != nil {
+	if refused := b.form.Set(map[string]json.RawMessage{clientID: json.RawMessage(`"by-hand"`), clientSecret: json.RawMessage(`"s3cret of the desk"`)}); refused != nil {
 		t.Fatalf("refused: %v", refused)
 	}
 	c.update()
