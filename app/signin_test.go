@@ -209,7 +209,7 @@ func TestSigningInFromTheFirstCallToSignOut(t *testing.T) {
 	}
 	r.signsIn(opened)
 	o := within(t, out)
-	if o.Outcome != "ok" || !strings.Contains(o.Text, "You are signed in with Bearer [secret:") {
+	if o.Outcome != "ok" || !strings.Contains(o.Text, "You are signed in with [secret:") {
 		t.Fatalf("the call: %+v", o)
 	}
 	st := r.signInStatus()

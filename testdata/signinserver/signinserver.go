@@ -119,7 +119,8 @@ func answer(w http.ResponseWriter, r *http.Request) {
 	case "tools/list":
 		result = `{"tools":[{"name":"who","description":"Says who is signed in.","inputSchema":{"type":"object"}},{"name":"write","description":"Writes.","inputSchema":{"type":"object"}}]}`
 	case "tools/call":
-		result = `{"content":[{"type":"text","text":"You are signed in with ` + r.Header.Get("Authorization") + `."}]}`
+		token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") // alone it has the form of nothing secret
+		result = `{"content":[{"type":"text","text":"You are signed in with ` + token + `."}]}`
 	default:
 		if m.ID == nil {
 			w.WriteHeader(http.StatusAccepted)

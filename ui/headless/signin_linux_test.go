@@ -82,11 +82,11 @@ func TestSigningInOnATerminal(t *testing.T) {
 	}
 	d.waitFor("The browser is not waited for any more.")
 	rest := d.end(0)
-	if out := d.out.String(); !strings.Contains(out, "You are signed in with Bearer [secret:") || len(r.s.Leaks(out+rest)) > 0 {
+	if out := d.out.String(); !strings.Contains(out, "You are signed in with [secret:") || len(r.s.Leaks(out+rest)) > 0 {
 		t.Errorf("out: %s\nscreen: %s", out, rest)
 	}
 	// the next one is not asked, and needs no terminal
-	if again := finish(t, r.command("call", "team", "who", "--consent", "allow")).mustExit(t, 0); !strings.Contains(again.out, "You are signed in with Bearer [secret:") {
+	if again := finish(t, r.command("call", "team", "who", "--consent", "allow")).mustExit(t, 0); !strings.Contains(again.out, "You are signed in with [secret:") {
 		t.Errorf("the second call: %+v", again)
 	}
 	if doctor := finish(t, r.command("doctor", "team")).mustExit(t, 0); !strings.Contains(doctor.out, "You are signed in to it at "+r.s.Issuer()) {
