@@ -422,3 +422,14 @@ func (s *Server) protect(w http.ResponseWriter, r *http.Request, seen Seen, mcp 
 	}
 	mcp.ServeHTTP(w, r)
 }
+
+// AnswerAs has another server answer a request as the authorization server would;
+// false for paths that it does not have.
+func (s *Server) AnswerAs(w http.ResponseWriter, r *http.Request) bool {
+	path := strings.TrimPrefix(r.URL.Path, s.o.Path)
+	if !slices.Contains([]string{"/authorize", "/token", "/register", "/revoke"}, path) && !strings.HasPrefix(path, "/.well-known/oauth-authorization-server") {
+		return false
+	}
+	s.serveAS(w, r)
+	return true
+}

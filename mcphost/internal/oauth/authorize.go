@@ -63,7 +63,7 @@ func (a *Account) authorize(ctx context.Context, f *fetcher, fl *flight, p place
 // explain says where a sign-in failed.
 func (a *Account) explain(p place, err error) error {
 	var e *endpointError
-	if !errors.As(err, &e) {
+	if errors.As(err, new(*Error)) || !errors.As(err, &e) {
 		return err
 	}
 	out := &Error{
