@@ -19,7 +19,7 @@ NPM_MARK = $(NPM_DIR)/node_modules/.installed-from-lock
 # are added one by one.
 PACKAGES = ./... $(addprefix ./,$(sort $(dir $(wildcard testdata/*/*.go testdata/*/*/*.go))))
 
-.PHONY: run build test threads bench screenshots need-run need-test servers packages clean
+.PHONY: run build test threads conformance bench screenshots need-run need-test servers packages clean
 
 # Opens the window; without a display one question is asked in the terminal instead.
 run: need-run build
@@ -34,6 +34,11 @@ test: need-test servers
 # The window's tests as the toolkit builds them where it is told nothing: with its own checks and locks of threads.
 threads: need-test servers
 	$(GO) test -timeout 20m $$($(GO) list ./ui/... | grep -v /ui/headless)
+
+# The protocol's own conformance suite for clients, from npm, against mcphost: a table, and how many of the scenarios
+# that each revision requires hold. It fails unless all do.
+conformance: need-test servers
+	$(GO) run ./testdata/conformance
 
 # Figures are printed beside a baseline measured in the same run; nothing fails by the clock.
 bench: need-run

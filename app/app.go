@@ -18,7 +18,6 @@ import (
 	"steward/app/opener"
 	"steward/app/secrets"
 	"steward/mcphost"
-	"steward/mcphost/process"
 	"steward/storage"
 )
 
@@ -42,6 +41,7 @@ type App struct {
 	journal *journal.Journal
 	gate    *consent.Gate
 	host    *mcphost.Host
+	eras    *eras
 	servers *servers
 	engine  *chat.Engine
 	model   model
@@ -53,6 +53,7 @@ type App struct {
 	kept     *kept
 	recovery journal.Recovery
 	board    board
+	tasks    tasks
 
 	mu       sync.Mutex    // guards settings and what follows
 	listened bool          // somebody listens
@@ -150,14 +151,15 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 		return err
 	}
 	a.kept = &kept{secrets: a.secrets, changed: a.tellSecrets, tell: func(message string) { a.notice("secrets", "", message) }}
-	paths := process.NewPaths()
+	a.eras = openEras(ctx, a.db, a.warn("servers"))
 	a.host = mcphost.New(mcphost.Options{
 		Redact: redact.Redact, Now: a.o.Now, Client: mcphost.Implementation{Name: "steward", Title: "Steward", Version: a.o.Version},
-		Asker: a.gate, SignIn: signIns{a.gate, a.kept}, Observe: a.observe, WorkDir: a.workDir, EnvPath: func() string { return paths.Path(context.Background()) },
+		Eras:  a.eras,
+		Asker: a.gate, SignIn: signIns{a.gate, a.kept}, Observe: a.observe, WorkDir: a.workDir,
 	})
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a.servers = &servers{
-		list: list, host: a.host, journal: a.journal, tell: a.board.publish, changed: func(server string) { a.bus.Publish(event.ServersChanged{Server: server}) }, expand: a.secrets.Expand, learn: redact.Learn, roots: roots,
+		list: list, host: a.host, journal: a.journal, tell: a.board.publish, changed: a.serverReady, expand: a.secrets.Expand, learn: redact.Learn, roots: roots,
 		limits: a.limits(), sampling: sampling, env: os.LookupEnv,
 		ctx: run, stop: stop, entries: map[string]*serverEntry{}, slow: map[string]bool{}, told: map[string]string{},
 		reviewed: func(ctx context.Context, c config.Server) (reviewState, error) {
@@ -177,6 +179,7 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	if err := a.engine.Recover(ctx, a.recovery); err != nil {
 		return err
 	}
+	a.openTasks(ctx)
 	if err := a.emptyBin(ctx); err != nil && !errors.Is(err, journal.ErrBroken) {
 		a.notice("storage", "", err.Error()) // what is left in the bin keeps nobody from working
 	}
@@ -223,14 +226,25 @@ func (a *App) Listen(on func(event.Event)) (cancel func()) {
 
 // Start begins to start the named servers, or all, so that they are ready sooner than
 // the first call that needs them; those that a person has not reviewed as they are
-// configured now are not started, and a notice says so. It returns at once.
-func (a *App) Start(ctx context.Context, names ...string) { a.servers.startReviewed(ctx, names...) }
+// configured now are not started, and a notice says so. Calls that they work on as tasks since
+// an earlier run are followed on. It returns at once.
+func (a *App) Start(ctx context.Context, names ...string) {
+	a.servers.startReviewed(ctx, names...)
+	a.followTasks(func(t *openTask) bool { return named(names, t.Server) })
+}
+
+// serverReady is told when the start of a server is over.
+func (a *App) serverReady(server string) {
+	a.bus.Publish(event.ServersChanged{Server: server})
+	a.followTasks(func(t *openTask) bool { return t.Server == server })
+}
 
 // Close ends the turn's servers, writes what is queued and gives the folder back. It may
 // be called on a half-open App and is bounded by ctx.
 func (a *App) Close(ctx context.Context) error {
 	a.board.shut()
 	var errs []error
+	a.closeTasks()
 	if a.engine != nil {
 		a.engine.Close()
 		errs = append(errs, a.closeDesk(ctx))
@@ -291,6 +305,9 @@ func (a *App) tellRecovery(r journal.Recovery) {
 	for _, rec := range r.Unknown {
 		a.notice("recovered", rec.Server, fmt.Sprintf("Steward ended while record %d (%s) was running: it may or may not have happened.", rec.Record, what(rec)))
 	}
+	for _, t := range r.Tasks {
+		a.notice("task_followed", t.Server, fmt.Sprintf("Steward ended while record %d (%s) was running. Its server works on it as a task, which is followed on.", t.Record.Record, what(t.Record)))
+	}
 	for _, rec := range r.Withdrawn {
 		a.notice("recovered", rec.Server, fmt.Sprintf("Steward ended before record %d (%s) was sent: nothing was done.", rec.Record, what(rec)))
 	}
@@ -330,8 +347,9 @@ func maySample(list serverList, p Policy, server string) bool {
 // limits are those of servers whose entry sets none. A start time that is the default is
 // left to the host, which gives programs that download first longer.
 func (a *App) limits() limits {
-	l := limits{tool: a.toolTimeout()}
-	if s := a.settingsNow().StartTimeout; s != config.DefaultSettings().StartTimeout {
+	now := a.settingsNow()
+	l := limits{tool: a.toolTimeout(), proxy: now.Proxy, caFile: now.CAFile}
+	if s := now.StartTimeout; s != config.DefaultSettings().StartTimeout {
 		l.start = s
 	}
 	return l

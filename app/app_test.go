@@ -153,7 +153,7 @@ func TestASlowServer(t *testing.T) {
 	var told []event.Event
 	slow := &serverEntry{config: config.Server{Name: "slow"}, done: make(chan struct{})}
 	s := &servers{list: serverList{servers: []config.Server{slow.config}}, tell: func(e event.Event) { told = append(told, e) },
-		entries: map[string]*serverEntry{"slow": slow}, slow: map[string]bool{}, told: map[string]string{}}
+		host: mcphost.New(mcphost.Options{}), entries: map[string]*serverEntry{"slow": slow}, slow: map[string]bool{}, told: map[string]string{}}
 	s.waitOnce(context.Background(), nil, 10*time.Millisecond)
 	if len(told) != 1 || told[0].(event.Notice).Kind != "server_slow" || told[0].(event.Notice).Server != "slow" {
 		t.Fatalf("told: %v", told)

@@ -32,6 +32,7 @@ func (a *App) Ask(ctx context.Context, q Question) (*Turn, error) {
 		}
 		t.Attach = append(t.Attach, f)
 	}
+	a.tasksOf(ctx, t.Conversation)
 	return a.engine.Send(ctx, t)
 }
 

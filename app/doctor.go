@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
+	"steward/app/clean"
 	"steward/app/config"
 	"steward/mcphost"
 )
@@ -82,16 +86,12 @@ func (a *App) diagnose(ctx context.Context, d *Diagnosis) {
 	conn, err := a.servers.one(ctx, d.Server)
 	if err != nil {
 		d.State = "failed"
-		d.Checks = append(d.Checks, startChecks(c, err)...)
+		d.Checks = append(d.Checks, startChecks(c, a.launch(c.Name), err)...)
 		return
 	}
 	d.State, d.Protocol = string(conn.State()), conn.Protocol()
-	info := conn.Info()
-	d.Checks = append(d.Checks,
-		Check{checkProgram, true, found(c), ""},
-		Check{checkStart, true, answers(c), ""},
-		Check{checkProtocol, true, fmt.Sprintf("It speaks protocol %s and calls itself %s %s.", conn.Protocol(), a.line(info.Name), a.line(info.Version)), ""},
-		a.toolsCheck(conn), a.reviewCheck(ctx, conn))
+	d.Checks = append(d.Checks, a.startedChecks(c, conn)...)
+	d.Checks = append(d.Checks, a.toolsCheck(conn, a.undeclared(ctx, conn)), a.reviewCheck(ctx, conn))
 	if c, ok := a.signInCheck(d.Server); ok {
 		d.Checks = append(d.Checks, c)
 	}
@@ -101,10 +101,18 @@ func (a *App) diagnose(ctx context.Context, d *Diagnosis) {
 	}
 }
 
+// launch is how the server was started last.
+func (a *App) launch(name string) mcphost.Launch {
+	if conn := a.shownConnection(name); conn != nil {
+		return conn.Launch()
+	}
+	return mcphost.Launch{}
+}
+
 func (a *App) configCheck(c config.Server) Check {
 	for _, p := range a.servers.now().problems {
 		if p.Server == c.Name {
-			return Check{checkConfig, true, "It is usable, but: " + p.Message, p.Hint}
+			return Check{checkConfig, true, fmt.Sprintf("It is usable, but: %s", p.Message), p.Hint}
 		}
 	}
 	if c.Disabled {
@@ -112,83 +120,195 @@ func (a *App) configCheck(c config.Server) Check {
 	}
 	where := a.servers.now().path
 	if where == "" {
-		where = "this program (the built-in demo server)"
+		return Check{checkConfig, true, "It is part of this program: the built-in demo server.", ""}
 	}
-	return Check{checkConfig, true, "It is configured in " + where + ".", ""}
+	return Check{checkConfig, true, fmt.Sprintf("It is configured in %s.", where), ""}
 }
 
-func found(c config.Server) string {
-	if c.Command == "" {
-		return "Its address is " + reveal(masked(c)(c.URL)) + "."
+// startedChecks says how a server that runs was started, and who it says it is.
+func (a *App) startedChecks(c config.Server, conn *mcphost.Connection) []Check {
+	info := conn.Info()
+	return []Check{
+		{checkProgram, true, found(c, conn.Launch()), ""},
+		answers(c, conn.Launch()),
+		{checkProtocol, true, fmt.Sprintf("It speaks protocol %s and calls itself %s.", a.line(conn.Protocol()), a.line(strings.TrimSpace(info.Name+" "+info.Version))), ""},
 	}
-	return "The program " + reveal(c.Command) + " was found."
 }
 
-func answers(c config.Server) string {
-	if c.Command == "" {
-		return "It was reached and answers."
+func found(c config.Server, l mcphost.Launch) string {
+	switch {
+	case c.Command == "":
+		return fmt.Sprintf("Its address is %s.", reveal(masked(c)(c.URL)))
+	case l.Path == "":
+		return fmt.Sprintf("The program %s was found.", reveal(c.Command))
 	}
-	return "It started and answers."
+	return fmt.Sprintf("The program %s was found: %s", reveal(c.Command), reveal(l.Path))
+}
+
+// slowStart is how long a start may take before it is said to be slow.
+const slowStart = 5 * time.Second
+
+func answers(c config.Server, l mcphost.Launch) Check {
+	out := Check{Check: checkStart, OK: true, Message: "It started and answers."}
+	if c.Command == "" {
+		out.Message = "It was reached and answers."
+	}
+	if l.Took >= slowStart {
+		out.Message = fmt.Sprintf("It is slow to start: it took %s.", l.Took.Round(100*time.Millisecond))
+		out.Hint = "A program that is run with npx, uvx or the like downloads what it runs the first time; install it for good to have it start faster."
+	}
+	if lines := effective(c, l); lines != "" {
+		out.Message += "\n" + lines
+	}
+	return out
+}
+
+// mostShown is how much of a command line is shown here, in characters.
+const mostShown = 2000
+
+// effective says what was really run, and with which variables of its own. Secrets are
+// masked.
+func effective(c config.Server, l mcphost.Launch) string {
+	if l.Path == "" {
+		return ""
+	}
+	mask := masked(c)
+	command := reveal(mask(l.Path))
+	for _, arg := range l.Args {
+		command += " " + reveal(quoteArg(mask(arg)))
+	}
+	lines := []string{fmt.Sprintf("It was started as: %s", clean.Line(command, mostShown)), fmt.Sprintf("In the folder: %s", reveal(l.Dir))}
+	var own, inherited []string
+	for _, e := range l.Env {
+		name, value, _ := strings.Cut(e, "=")
+		if _, given := c.Env[name]; !given {
+			inherited = append(inherited, reveal(name))
+			continue
+		}
+		if value != "" && isSecret(name, value) {
+			value = "•••"
+		}
+		own = append(own, reveal(name+"="+quoteArg(value)))
+	}
+	if len(own) > 0 {
+		lines = append(lines, fmt.Sprintf("With the variables: %s", clean.Line(strings.Join(own, " "), mostShown)))
+	}
+	return strings.Join(append(lines, fmt.Sprintf("And from the surroundings: %s", strings.Join(inherited, " "))), "\n")
 }
 
 // startChecks says how far a start came. Stages that were not reached are not mentioned.
-func startChecks(c config.Server, err error) []Check {
+func startChecks(c config.Server, l mcphost.Launch, err error) []Check {
 	var start *mcphost.StartError
 	if !errors.As(err, &start) {
-		return []Check{{checkStart, false, err.Error(), ""}}
+		return []Check{{checkStart, false, sentenceCase(err.Error()), ""}}
 	}
-	message := start.Message
-	if start.Exited {
-		message += fmt.Sprintf(" It ended with status %d.", start.ExitCode)
-	}
+	message := sentenceCase(start.Message)
 	if start.Stderr != "" {
-		message += "\nIts last output:\n" + start.Stderr
+		message += "\n" + "The last that it wrote on standard error:" + "\n" + start.Stderr
 	}
 	started := "It started."
 	if c.Command == "" {
 		started = "It was reached."
 	}
-	if start.Stage == mcphost.StageSignIn {
-		return []Check{{checkProgram, true, found(c), ""}, {checkStart, true, started, ""},
-			{checkSignIn, false, "Sign-in needed: " + message, signInNext(c.Name, start)}}
-	}
 	var out []Check
 	for _, stage := range []struct{ name, check, message string }{
-		{mcphost.StageProgram, checkProgram, found(c)},
+		{mcphost.StageProgram, checkProgram, found(c, l)},
 		{mcphost.StageStart, checkStart, started},
+		{mcphost.StageSignIn, checkSignIn, ""},
 		{mcphost.StageHandshake, checkProtocol, "It agreed on a protocol version."},
 		{mcphost.StageList, checkTools, ""},
 	} {
 		if stage.name == start.Stage {
+			if lines := effective(c, l); lines != "" && stage.name != mcphost.StageProgram {
+				message += "\n" + lines
+			}
+			if start.Stage == mcphost.StageSignIn {
+				return append(out, Check{stage.check, false, "Sign-in needed: " + message, signInNext(c.Name, start)})
+			}
 			return append(out, Check{stage.check, false, message, start.Hint})
 		}
-		out = append(out, Check{stage.check, true, stage.message, ""})
+		if stage.message != "" {
+			out = append(out, Check{stage.check, true, stage.message, ""})
+		}
 	}
 	return []Check{{checkStart, false, message, start.Hint}}
 }
 
-func toolCount(n int) string {
+func offersSentence(n int) string {
 	if n == 1 {
-		return "1 tool"
+		return "It offers one tool."
 	}
-	return fmt.Sprintf("%d tools", n)
+	return fmt.Sprintf("It offers %d tools.", n)
 }
 
-func (a *App) toolsCheck(conn *mcphost.Connection) Check {
+// asked is what came of asking for tools that were not declared.
+type asked struct {
+	count int
+	err   error
+}
+
+// undeclared asks a server for its tools though it has declared none; nil where it has.
+func (a *App) undeclared(ctx context.Context, conn *mcphost.Connection) *asked {
+	if slices.Contains(conn.Declared(), "tools") {
+		return nil
+	}
+	n, err := conn.ProbeTools(ctx)
+	return &asked{n, err}
+}
+
+// declareHint is for a server that does not say what it has.
+const declareHint = `A server that has tools must declare the capability "tools" when it answers initialize: tell its author.`
+
+// toolsCheck says what a server lists. undeclared is nil where the server has declared
+// tools, or was not asked.
+func (a *App) toolsCheck(conn *mcphost.Connection, undeclared *asked) Check {
+	declared := conn.Declared()
+	if !slices.Contains(declared, "tools") {
+		return a.undeclaredCheck(declared, undeclared)
+	}
+	if err := conn.ListError(); err != nil {
+		hint := "Look at its log."
+		if known := interface{ Hint() string }(nil); errors.As(err, &known) {
+			hint = known.Hint()
+		}
+		return Check{checkTools, false, fmt.Sprintf("Its tools could not be read: %s", a.line(sentenceEnd(err.Error()))), hint}
+	}
 	problems := conn.Problems()
-	c := Check{checkTools, true, fmt.Sprintf("It offers %s.", toolCount(len(conn.Tools()))), ""}
+	c := Check{checkTools, true, offersSentence(len(conn.Tools())), ""}
 	for i, p := range problems {
 		if i == 5 {
-			c.Hint += fmt.Sprintf(" And %d more.", len(problems)-i)
+			c.Hint += "\n" + fmt.Sprintf("And %d more.", len(problems)-i)
 			break
 		}
-		c.Hint += " " + a.line(p.Item) + ": " + a.line(p.Message)
+		c.Hint += "\n" + a.line(p.Item) + ": " + a.line(p.Message)
 	}
 	if c.Hint != "" {
-		c.Message += " Some of what it lists was left out or corrected."
+		c.OK = len(conn.Tools()) > 0
+		c.Message += "\n" + "Some of what it lists was left out or corrected."
 		c.Hint = c.Hint[1:]
 	}
 	return c
+}
+
+// undeclaredCheck is toolsCheck for a server that has declared no tools.
+func (a *App) undeclaredCheck(declared []string, undeclared *asked) Check {
+	switch {
+	case undeclared != nil && undeclared.err == nil && undeclared.count > 0:
+		return Check{checkTools, false, fmt.Sprintf("It has not declared that it has tools, so they are not offered; asked all the same, it lists some (%d).", undeclared.count), declareHint}
+	case len(declared) > 0:
+		return Check{checkTools, true, fmt.Sprintf("It has no tools; what it offers is: %s.", strings.Join(declared, ", ")), ""}
+	case undeclared != nil && undeclared.err != nil:
+		return Check{checkTools, false, fmt.Sprintf("It has declared neither tools nor prompts nor resources, and lists no tools when it is asked: %s", a.line(sentenceEnd(undeclared.err.Error()))), declareHint}
+	}
+	return Check{checkTools, false, "It has declared neither tools nor prompts nor resources.", declareHint}
+}
+
+// sentenceEnd ends a text with a full stop unless it has an end already.
+func sentenceEnd(s string) string {
+	if s = strings.TrimSpace(s); s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
+		return s
+	}
+	return s + "."
 }
 
 func (a *App) reviewCheck(ctx context.Context, conn *mcphost.Connection) Check {

@@ -123,6 +123,7 @@ func limitWords(s schema.Field) string {
 	bound("more than", s.ExclusiveMinimum.String())
 	bound("at most", s.Maximum.String())
 	bound("less than", s.ExclusiveMaximum.String())
+	bound("a multiple of", s.MultipleOf.String())
 	if s.MinLength > 0 {
 		fmt.Fprintf(&b, ", at least %d characters", s.MinLength)
 	}

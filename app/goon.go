@@ -67,7 +67,7 @@ func (a *App) NamesSecret(server, name string) error {
 	if !ok {
 		return a.servers.unknown(server)
 	}
-	texts := append([]string{c.URL, c.OAuth.ClientID, c.OAuth.ClientSecret}, c.Args...)
+	texts := append([]string{c.URL, c.Proxy, c.OAuth.ClientID, c.OAuth.ClientSecret}, c.Args...)
 	for _, m := range []map[string]string{c.Env, c.Headers} {
 		for _, v := range m {
 			texts = append(texts, v)

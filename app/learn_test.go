@@ -7,6 +7,7 @@ import (
 
 	"steward/app/config"
 	"steward/app/event"
+	"steward/mcphost"
 )
 
 func TestWhatCountsAsASecret(t *testing.T) {
@@ -32,7 +33,7 @@ func TestSettingsAreShownWithoutSecrets(t *testing.T) {
 		{Name: "s", URL: "https://host/mcp?token=CANARY-1&page=2"}, {Name: "s", URL: "https://me:CANARY-2@host/mcp"}, {Name: "s", URL: "https://CANARY-token-3@host/mcp"},
 		{Name: "s", Command: "x", Args: []string{"--api-key=CANARY-4", "-v"}}, {Name: "s", Command: "x", Args: []string{"--token", "CANARY-5"}}, {Name: "s", Command: "x", Args: []string{"postgres://u:CANARY-6@db/x"}},
 	} {
-		if shown := commandLine(c) + found(c) + masked(c)(c.URL); strings.Contains(shown, "CANARY") || !strings.Contains(shown, "secret") {
+		if shown := commandLine(c) + found(c, mcphost.Launch{}) + masked(c)(c.URL); strings.Contains(shown, "CANARY") || !strings.Contains(shown, "secret") {
 			t.Errorf("shown as %s", shown)
 		}
 	}

@@ -28,7 +28,7 @@ func (s *servers) resolve(c config.Server) (mcphost.ServerConfig, error) {
 	}
 	cfg := mcphost.ServerConfig{
 		ID: c.Name, Command: x.Command, Cwd: x.Cwd, Transport: x.Transport, AllowHTTP: x.AllowHTTP, Hash: c.Hash(),
-		StartTimeout: x.StartTimeout, ToolTimeout: x.ToolTimeout,
+		StartTimeout: x.StartTimeout, ToolTimeout: x.ToolTimeout, MaxFrame: x.MaxMessage,
 		Sampling: s.sampling == nil || s.sampling(c.Name),
 		Roots:    unique(slices.Concat(x.Roots, s.roots)),
 	}
@@ -51,6 +51,9 @@ func (s *servers) resolve(c config.Server) (mcphost.ServerConfig, error) {
 	cfg.URL, err = s.secret(c.Name, x.URL)
 	if err == nil {
 		cfg.OAuth, err = s.oauth(c.Name, x.OAuth)
+	}
+	if err == nil {
+		err = s.network(&cfg, c.Name, x.Proxy, x.CAFile)
 	}
 	learnURL(s.learn, c.Name, cfg.URL)
 	learnArgs(s.learn, c.Name, cfg.Args)

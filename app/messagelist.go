@@ -183,7 +183,8 @@ func (a *App) callState(c chat.Called, working bool) CallState {
 	for _, img := range c.Images {
 		s.Content = append(s.Content, event.Content{Type: "image", MIMEType: img.MIMEType, Data: img.Data})
 	}
-	if c.Answered {
+	left := c.Outcome == journal.Running // its server works on it as a task, which is followed
+	if c.Answered && !left {
 		return s
 	}
 	if item, ok := a.gate.Waiting().Get(c.ID); ok {
@@ -195,7 +196,8 @@ func (a *App) callState(c chat.Called, working bool) CallState {
 		s.Seconds = a.clock().Sub(live.Started.UTC()).Seconds()
 		return s
 	}
-	if working {
+	s.copied = left && !a.follows(c.Record)
+	if working || left {
 		s.State = CallRunning // it is on its way to being asked about, sent or stored
 	}
 	return s
@@ -209,6 +211,9 @@ func (s *CallState) join(records map[int64]journal.Record) {
 	}
 	if r.Decision != "" {
 		s.Decision, s.By = r.Decision, r.By
+	}
+	if s.copied && r.Outcome != journal.Running {
+		s.State, s.Text = CallDone, ""
 	}
 	if s.State != CallDone {
 		return

@@ -53,6 +53,8 @@ type CallState struct {
 	Content    []event.Content
 	Structured json.RawMessage
 	Progress   *event.Progress // the last report of a running call
+
+	copied bool // of a task whose record is open, or was when the message was copied
 }
 
 // CallResult is the whole result of a call, from its record.

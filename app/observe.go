@@ -17,21 +17,25 @@ func (a *App) observe(o mcphost.Observation) {
 	case mcphost.StateChanged:
 		a.observeState(o)
 	case mcphost.Noise:
-		more := ""
+		message := fmt.Sprintf("On its protocol stream the server %s wrote a line that is no message; it was skipped: %s", reveal(o.Server), a.line(o.Line))
 		if o.Count > 1 {
-			more = fmt.Sprintf(" (and %d more lines)", o.Count-1)
+			message = fmt.Sprintf("On its protocol stream the server %s wrote %d lines that are no messages; they were skipped, the last is: %s", reveal(o.Server), o.Count, a.line(o.Line))
 		}
-		a.serverNotice("server_noise", o.Server, "On its protocol stream the server wrote a line that is no message; it was skipped: "+a.line(o.Line)+more)
+		a.serverNotice("server_noise", o.Server, message)
 	case mcphost.Exited:
-		message := fmt.Sprintf("The server's program ended by itself with status %d.", o.Code)
+		message := fmt.Sprintf("The program of the server %s ended by itself with status %d.", reveal(o.Server), o.Code)
 		if last := a.line(o.Stderr); last != "" {
-			message += " Its last output: " + last
+			message = fmt.Sprintf("The program of the server %s ended by itself with status %d; its last output: %s", reveal(o.Server), o.Code, last)
 		}
 		a.serverNotice("server_exited", o.Server, message)
 	case mcphost.LogMessage:
 		switch o.Level {
 		case "warning", "error", "critical", "alert", "emergency":
-			a.serverNotice("server_log", o.Server, o.Level+": "+a.line(o.Text))
+			message := o.Level + ": " + a.line(o.Text)
+			if o.Count > 1 {
+				message += fmt.Sprintf(" (and %d more warnings or errors)", o.Count-1)
+			}
+			a.serverNotice("server_log", o.Server, message)
 		}
 	case mcphost.Late:
 		a.serverNotice("late_answer", o.Server, "An answer came after its call had ended here. It stands in the call's record and was not used.")

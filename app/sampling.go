@@ -193,7 +193,11 @@ func (a *App) sample() chat.Sampler {
 	})
 	return func(ctx context.Context, conversation string, t consent.Target, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
 		answer, err := ask(ctx, conversation, t, r)
-		answer.Text = a.secrets.Redactor().Known(answer.Text)
+		known := a.secrets.Redactor()
+		answer.Text = known.Known(answer.Text)
+		for i, c := range answer.Calls {
+			answer.Calls[i].Input = json.RawMessage(known.KnownJSON(string(c.Input)))
+		}
 		return answer, err
 	}
 }

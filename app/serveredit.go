@@ -162,6 +162,7 @@ func (a *App) forgetWhenGone(ctx context.Context, name string, goes bool, change
 
 // forgetServer forgets all that a person said of a server that is gone.
 func (a *App) forgetServer(ctx context.Context, name string) error {
+	a.eras.forget(name)
 	return errors.Join(a.gate.Forget(ctx, name), a.forgetPermissions(ctx, name), a.forgetSampling(ctx, name),
 		a.changeTools(ctx, name, "", map[string]any{"change": "tools of a removed server"}, func(t *toolChoices) {
 			delete(t.Off, name)

@@ -87,9 +87,11 @@ type ServerTool struct {
 	SwitchedOn bool
 	ReadOnly   bool   // marked as read-only by the person
 	Twice      bool   // its name must be typed before it is allowed
+	AppOnly    bool   // meant for its server's app page, which is not drawn; no model is offered it
 	State      string // new, changed or same, against what was reviewed
 	Claims     []string
 	Output     json.RawMessage // outputSchema, or nil
+	Icon       bool            // it has a picture that can be shown, see App.ToolIcon
 }
 
 // LogLine is one line of a server's log; Text is cleaned. Kind is state, stdout, stderr,

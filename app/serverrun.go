@@ -52,7 +52,7 @@ func (a *App) ServerFrames(name string) []Frame {
 	}
 	var out []Frame
 	for _, f := range c.Frames() {
-		out = append(out, Frame{Time: f.Time, Direction: f.Direction, Bytes: f.Bytes, Length: int64(len(f.Bytes))})
+		out = append(out, Frame{Time: f.Time, Direction: f.Direction, Bytes: f.Bytes, Length: int64(f.Size)})
 	}
 	return out
 }

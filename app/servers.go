@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"steward/app/clean"
 	"steward/app/config"
 	"steward/app/event"
 	"steward/app/journal"
@@ -115,7 +116,10 @@ type servers struct {
 	waited  map[string]chan struct{} // by set of folders: closed when a turn has waited for the start
 }
 
-type limits struct{ start, tool time.Duration }
+type limits struct {
+	start, tool   time.Duration
+	proxy, caFile string
+}
 
 // serverEntry is one server's start: done is closed when it is over.
 type serverEntry struct {
@@ -355,10 +359,21 @@ func (s *servers) tellSlow(entries []*serverEntry, limit time.Duration) {
 		s.slow[e.config.Name] = true
 		s.mu.Unlock()
 		if !told {
-			s.tell(event.Notice{Kind: "server_slow", Server: e.config.Name,
-				Message: fmt.Sprintf("The server %s is still starting after %s. The turn goes on without it; it joins as soon as it is ready.", e.config.Name, limit)})
+			s.tell(event.Notice{Kind: "server_slow", Server: e.config.Name, Message: s.slowSentence(e.config.Name, limit)})
 		}
 	}
+}
+
+// slowSentence says that a server is still starting, and what it writes meanwhile: it may be
+// downloading what it runs.
+func (s *servers) slowSentence(name string, limit time.Duration) string {
+	for _, c := range s.host.Connections() {
+		lines := strings.Split(strings.TrimSpace(c.Stderr()), "\n")
+		if last := clean.Line(lines[len(lines)-1], 200); c.Server() == name && last != "" {
+			return fmt.Sprintf("The server %s is still starting after %s, and last wrote “%s”. The turn goes on without it; it joins as soon as it is ready.", reveal(name), limit, last)
+		}
+	}
+	return fmt.Sprintf("The server %s is still starting after %s. The turn goes on without it; it joins as soon as it is ready.", reveal(name), limit)
 }
 
 // all returns the entries in the list's order.

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -136,15 +135,12 @@ func (s *ServerStatus) fail(err error) {
 	var start *mcphost.StartError
 	if errors.As(err, &start) {
 		s.Error, s.Hint, s.Output = sentenceCase(clean.Clean(start.Message)), clean.Clean(start.Hint), clean.Clean(strings.TrimSpace(start.Stderr))
-		if start.Exited && !strings.Contains(start.Message, "status") {
-			s.Error += fmt.Sprintf(" It ended with status %d.", start.ExitCode)
-		}
 	}
 }
 
-// sentenceCase begins a sentence with a capital where it begins with an article; names stay as they are.
+// sentenceCase begins a sentence with a capital where it begins with an article or a pronoun; names stay as they are.
 func sentenceCase(s string) string {
-	for _, article := range []string{"the ", "a ", "an "} {
+	for _, article := range []string{"the ", "a ", "an ", "it ", "its "} {
 		if strings.HasPrefix(s, article) {
 			return strings.ToUpper(s[:1]) + s[1:]
 		}
@@ -214,19 +210,15 @@ func (a *App) doctorOf(list serverList, c config.Server, e *serverEntry) []Check
 		return checks
 	}
 	if e.err != nil {
-		return append(checks, startChecks(c, e.err)...)
+		return append(checks, startChecks(c, a.launch(c.Name), e.err)...)
 	}
 	if err := e.conn.Err(); err != nil {
-		return append(checks, startChecks(c, err)...)
+		return append(checks, startChecks(c, e.conn.Launch(), err)...)
 	}
 	if c, ok := a.signInCheck(c.Name); ok {
 		checks = append(checks, c)
 	}
-	info := e.conn.Info()
-	return append(checks,
-		Check{checkProgram, true, found(c), ""}, Check{checkStart, true, "It started and answers.", ""},
-		Check{checkProtocol, true, fmt.Sprintf("It speaks protocol %s and calls itself %s %s.", a.line(e.conn.Protocol()), a.line(info.Name), a.line(info.Version)), ""},
-		a.toolsCheck(e.conn))
+	return append(append(checks, a.startedChecks(c, e.conn)...), a.toolsCheck(e.conn, nil))
 }
 
 // serverTools lists a server's tools with what the person has set for each.
@@ -246,7 +238,8 @@ func (a *App) serverTools(ctx context.Context, conn *mcphost.Connection) ([]Serv
 	}
 	out := []ServerTool{}
 	for _, t := range conn.Tools() {
-		s := ServerTool{State: states[t.Name], Claims: a.gate.Claims(t), Output: t.OutputSchema}
+		s := ServerTool{State: states[t.Name], Claims: a.gate.Claims(t), Output: t.OutputSchema, AppOnly: t.AppOnly}
+		_, s.Icon = t.Icon()
 		a.desk.mu.Lock()
 		s.SwitchedOn = !a.desk.tools.Off[name][t.Name]
 		s.Twice = a.desk.tools.Twice[name][t.Name]

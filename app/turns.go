@@ -31,6 +31,7 @@ func (a *App) Send(ctx context.Context, d Draft) (*Turn, error) {
 		}
 		t.Attach = append(t.Attach[:len(t.Attach):len(t.Attach)], f)
 	}
+	a.tasksOf(ctx, d.Conversation)
 	return a.engine.Send(ctx, t)
 }
 

@@ -40,6 +40,10 @@ func Alias(server, tool string) string {
 	return s + "__" + t + suffix
 }
 
+// ValidName reports whether a tool can be offered to the model under this name:
+// endpoints take [a-zA-Z0-9_-]{1,64}.
+func ValidName(name string) bool { return len(name) <= maxName && safe(name) }
+
 func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
 func safeByte(c byte) bool {

@@ -22,9 +22,14 @@ const codeRefused = -1
 // goroutine of its own; ctx ends when the server withdraws the request or the
 // session ends.
 func (c *Connection) handle(ctx context.Context, r wire.ServerRequest) (json.RawMessage, error) {
-	calls, ctx, cancel := c.callsFor(ctx)
+	task, meta := c.related(r.Params)
+	calls, ctx, cancel := c.callsFor(ctx, task)
 	defer cancel()
-	return c.answer(ctx, r.Method, r.Params, calls)
+	result, err := c.answer(ctx, r.Method, r.Params, calls)
+	if task != nil && len(object(result)) > len("{}") {
+		result = slices.Concat(result[:len(result)-1], json.RawMessage(`,"_meta":`), meta, json.RawMessage("}"))
+	}
+	return result, err
 }
 
 // answer answers what a server asks, in either era.
@@ -42,6 +47,10 @@ func (c *Connection) answer(ctx context.Context, method string, params json.RawM
 		return c.elicit(ctx, params, calls)
 	case "sampling/createMessage":
 		return c.sample(ctx, params, calls)
+	case "tasks/list":
+		return json.RawMessage(`{"tasks":[]}`), nil // no request of a server becomes a task here
+	case "tasks/get", "tasks/result", "tasks/cancel":
+		return nil, &wire.Error{Code: wire.CodeInvalidParams, Message: "there is no such task"}
 	}
 	return nil, &wire.Error{Code: wire.CodeMethodNotFound, Message: "this program does not know " + short(method, 100)}
 }
@@ -83,7 +92,9 @@ func (c *Connection) turn(ctx context.Context, calls []*inflight) (func(), error
 	for _, call := range calls {
 		call.paused(true)
 	}
+	resume := c.pauseLimits()
 	release := func() {
+		resume()
 		for _, call := range calls {
 			call.paused(false)
 		}
@@ -216,10 +227,7 @@ func (c *Connection) sample(ctx context.Context, params json.RawMessage, calls [
 	if a.StopReason == "" {
 		a.StopReason = "endTurn"
 	}
-	raw, err := json.Marshal(map[string]any{
-		"role": "assistant", "model": a.Model, "stopReason": a.StopReason,
-		"content": map[string]any{"type": "text", "text": a.Text},
-	})
+	raw, err := samplingResult(a)
 	if err != nil {
 		return nil, &wire.Error{Code: wire.CodeInternal, Message: "the model's answer cannot be written"}
 	}
@@ -233,31 +241,33 @@ const maxTokens = 1 << 20
 // readSampling reads the parameters of sampling/createMessage. includeContext
 // is ignored: no other text than the request's own reaches the model.
 func readSampling(params json.RawMessage) (SamplingRequest, error) {
-	bad := func(why string) error { return &wire.Error{Code: wire.CodeInvalidParams, Message: why} }
 	m, ok := fields(params)
 	if !ok {
-		return SamplingRequest{}, bad("params must be an object")
-	}
-	if !absent(m["tools"]) || !absent(m["toolChoice"]) {
-		return SamplingRequest{}, bad("tools in sampling are not supported; the capability was not declared")
+		return SamplingRequest{}, badParams("params must be an object")
 	}
 	r := SamplingRequest{System: str(m["systemPrompt"]), Raw: params}
 	messages, ok := array(m["messages"])
 	if !ok || len(messages) == 0 {
-		return r, bad("messages is missing or empty")
+		return r, badParams("messages is missing or empty")
+	}
+	if err := r.readTools(m); err != nil {
+		return r, err
 	}
 	for _, raw := range messages {
 		mm, ok := fields(raw)
 		role := str(mm["role"])
 		if !ok || role != "user" && role != "assistant" {
-			return r, bad("a message must have the role user or assistant")
+			return r, badParams("a message must have the role user or assistant")
 		}
 		content := mm["content"]
 		if object(content) != nil {
 			content = slices.Concat(json.RawMessage("["), content, json.RawMessage("]"))
 		}
-		blocks, _ := ReadContents(content)
+		blocks, _ := readBlocks(content, true)
 		r.Messages = append(r.Messages, SamplingMessage{Role: role, Content: blocks})
+	}
+	if err := balanced(r.Messages); err != nil {
+		return r, err
 	}
 	if n, ok := number(m["maxTokens"]); ok && n >= 1 {
 		r.MaxTokens = int(min(n, maxTokens))

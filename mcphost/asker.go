@@ -23,6 +23,8 @@ var (
 	ErrTakenBack   = wire.ErrWithdrawn // the server wants no answer any more
 	ErrSessionOver = wire.ErrOver      // the session with the server has ended
 	ErrCallOver    = errors.New("the call that it belonged to has ended")
+	// ErrFinished ends a question in ModeDone: the server says that the page is done.
+	ErrFinished = errors.New("the server says that it is done")
 )
 
 // Asker answers what servers ask of a person or of a model. Its methods are
@@ -35,16 +37,22 @@ type Asker interface {
 	Sample(ctx context.Context, r SamplingRequest) (SamplingAnswer, error)
 }
 
+// ModeDone is the mode of a question that is this program's own: whether what a
+// server wanted done in the browser, and the person agreed to open, is done, so
+// that the server can be asked again. It is accepted when it is done, and ends
+// with ErrFinished when the server says so itself.
+const ModeDone = "done"
+
 // Elicitation is a server's question to a person.
 type Elicitation struct {
 	Server string
 	// Calls are the owner tokens of the tool calls running on the connection;
 	// with exactly one, the question belongs to it.
 	Calls         []string
-	Mode          string // "form" or "url"
+	Mode          string // "form", "url" or ModeDone
 	Message       string
 	Schema        json.RawMessage // form: requestedSchema as received
-	URL           string          // url: not checked here
+	URL           string          // url, done: not checked here
 	ElicitationID string
 }
 
@@ -65,6 +73,10 @@ type SamplingRequest struct {
 	Temperature *float64
 	Stop        []string
 	Hints       []string // names of models the server would like
+	// Tools are offered to the model, which may answer with calls of them;
+	// ToolChoice is "", ToolsRequired or ToolsNone.
+	Tools      []SamplingTool
+	ToolChoice string
 	// Undeclared says that this server was told it may not ask (ServerConfig.Sampling)
 	// and asks all the same. It is for the record: whatever is answered, the server gets
 	// an error.
@@ -72,7 +84,9 @@ type SamplingRequest struct {
 	Raw        json.RawMessage
 }
 
-// SamplingMessage is one message of a [SamplingRequest].
+// SamplingMessage is one message of a [SamplingRequest]. Its content may hold
+// uses of tools ("tool_use", by the assistant) and their results ("tool_result",
+// by the user); each use has its result in the next message.
 type SamplingMessage struct {
 	Role    string // "user" or "assistant"
 	Content []Content
@@ -82,5 +96,6 @@ type SamplingMessage struct {
 type SamplingAnswer struct {
 	Model      string
 	Text       string
-	StopReason string // "endTurn", "stopSequence", "maxTokens", or the model's word
+	Calls      []SamplingCall // of the request's tools
+	StopReason string         // "endTurn", "stopSequence", "maxTokens", "toolUse", or the model's word; "" is "endTurn"
 }

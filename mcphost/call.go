@@ -23,16 +23,23 @@ type inflight struct {
 	done   chan struct{} // closed when the call has ended
 	paused func(on bool)
 	asks   chan struct{} // held while a question that belongs to this call alone is being asked
+
+	task     string        // the id of the task that the server has made of it; guarded by Connection.mu
+	look     chan struct{} // the server says that the task has changed
+	progress func(wire.Progress)
 }
 
 // callsFor returns the calls that a question of the server may belong to: all
-// that run on the connection, oldest first. The context it returns ends when
-// all of them have ended; a question that comes without a call has no such end.
-func (c *Connection) callsFor(ctx context.Context) ([]*inflight, context.Context, context.CancelFunc) {
+// that run on the connection, oldest first, or the one whose task it names. The
+// context it returns ends when all of them have ended; a question that comes without a
+// call has no such end.
+func (c *Connection) callsFor(ctx context.Context, task *inflight) ([]*inflight, context.Context, context.CancelFunc) {
 	c.mu.Lock()
 	var calls []*inflight
 	for _, call := range c.calls {
-		calls = append(calls, call)
+		if task == nil || call == task {
+			calls = append(calls, call)
+		}
 	}
 	l := c.live
 	c.mu.Unlock()
@@ -80,15 +87,16 @@ func (c *Connection) Sender(k door.Key) door.Sender {
 type sender Connection
 
 // Limits implements door.Sender.
-func (s *sender) Limits() (idle, total time.Duration) {
+func (s *sender) Limits() (idle, total time.Duration, set bool) {
 	idle, total = s.cfg.ToolTimeout, s.cfg.MaxTimeout
+	set = total > 0
 	if idle <= 0 {
 		idle = DefaultToolTimeout
 	}
 	if total <= 0 {
 		total = max(DefaultMaxTimeout, idle)
 	}
-	return idle, total
+	return idle, total, set
 }
 
 // settle is how long a list that is known to be out of date may take to be
@@ -134,7 +142,7 @@ func (c *Connection) sendOn(ctx context.Context, l *live, call door.Call) door.R
 		return door.Reply{Withdrawn: why}
 	}
 	token := l.session.Token()
-	f := &inflight{owner: call.Owner, done: make(chan struct{}), paused: call.Paused, asks: make(chan struct{}, 1)}
+	f := newInflight(call)
 	c.begin(token, f)
 	defer c.finish(token, f)
 
@@ -150,13 +158,16 @@ func (c *Connection) sendOn(ctx context.Context, l *live, call door.Call) door.R
 			}
 			return call.Spend(call.Arguments)
 		},
-		Sent: func() { once.Do(call.Sent) },
-		Progress: func(p wire.Progress) {
-			call.Touch()
-			call.Progress(p.Value, p.Total, p.Message)
-		},
+		Sent:     func() { once.Do(call.Sent) },
+		Progress: f.progress,
+	}
+	if c.asTask(l, tool) {
+		req.Params = append(req.Params, member("task", map[string]int64{"ttl": taskTTL.Milliseconds()}))
 	}
 	reply := c.rounds(ctx, l, req, call.Attempt, f)
+	if t, ok := readCreated(reply.Result); ok && reply.Err == nil {
+		return c.newFollowing(l, call, f, t, reply.Frames).begin(ctx, tool.OutputSchema)
+	}
 	out := door.Reply{
 		Result: reply.Result, Err: reply.Err, Started: reply.Started,
 		OutputSchema: tool.OutputSchema, Frames: reply.Frames,
@@ -167,11 +178,21 @@ func (c *Connection) sendOn(ctx context.Context, l *live, call door.Call) door.R
 	return out
 }
 
+func newInflight(call door.Call) *inflight {
+	return &inflight{
+		owner: call.Owner, done: make(chan struct{}), paused: call.Paused, asks: make(chan struct{}, 1), look: make(chan struct{}, 1),
+		progress: func(p wire.Progress) {
+			call.Touch()
+			call.Progress(p.Value, p.Total, p.Message)
+		},
+	}
+}
+
 // settleTools reads the tools again if they are known to be out of date: the
 // server has announced a change, or the time it gave has passed.
 func (c *Connection) settleTools(ctx context.Context, l *live) {
 	c.mu.Lock()
-	expired := !c.lists.expires.IsZero() && c.now().After(c.lists.expires)
+	expired := c.expired("tools")
 	stale := c.lists.stale["tools"]
 	c.mu.Unlock()
 	if !expired && !stale {
@@ -219,7 +240,6 @@ const (
 	maxRounds        = 8
 	maxInputRequests = 32
 	maxRequestState  = 1 << 20
-	urlWait          = 5 * time.Minute // for a page to be finished in the browser
 )
 
 // rounds makes a request and the further rounds that the server demands: what
@@ -229,6 +249,7 @@ func (c *Connection) rounds(ctx context.Context, l *live, r session.Request,
 	attempt func(context.Context, string, any) error, f *inflight) session.Reply {
 	base := slices.Clone(r.Params)
 	var frames []wire.Frame
+	relisted := false
 	for round := 1; ; round++ {
 		reply := l.session.Do(ctx, r)
 		frames = append(frames, reply.Frames...)
@@ -236,7 +257,16 @@ func (c *Connection) rounds(ctx context.Context, l *live, r session.Request,
 		if round > 1 {
 			reply.Started = true
 		}
-		next, what, err := c.furtherRound(ctx, l, reply, f)
+		if mismatch(reply.Err) && !relisted {
+			if relisted = true; c.relist(ctx, l, f, &reply) {
+				r.Token = ""
+				round--
+				continue
+			}
+		}
+		asking, done := l.during(ctx)
+		next, what, err := c.furtherRound(asking, l, reply, f)
+		err = done(err)
 		if err != nil {
 			reply.Result, reply.Err = nil, err
 			return reply
@@ -273,10 +303,10 @@ func (c *Connection) furtherRound(ctx context.Context, l *live, reply session.Re
 	if reply.Err != nil {
 		return nil, "", nil
 	}
-	m, _ := fields(reply.Result)
+	m := wire.Fields(reply.Result)
 	kind := str(m["resultType"])
 	switch {
-	case absent(m["resultType"]), kind == "complete":
+	case absent(m["resultType"]), kind == "complete", kind == "task" && f != nil:
 		return nil, "", nil
 	case kind != "input_required":
 		return nil, "", invalid("the server answered with a result of the unknown type %s", short(string(m["resultType"]), 60))

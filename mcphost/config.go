@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"steward/mcphost/internal/wire"
 )
 
 // Default limits. A limit that a [ServerConfig] may set is only a default.
@@ -30,9 +32,9 @@ const (
 	DefaultMaxTimeout = 10 * time.Minute
 	// RequestTimeout bounds every other request, such as reading a resource.
 	RequestTimeout = 60 * time.Second
-	// MaxFrame is the size of the largest message accepted from a server, in
-	// bytes, after decompression.
-	MaxFrame = 64 << 20
+	// DefaultMaxFrame is the size of the largest message accepted from a server,
+	// in bytes, after decompression.
+	DefaultMaxFrame = wire.DefaultMaxFrame
 	// MaxPages and MaxItems bound one list of one server.
 	MaxPages = 100
 	// MaxItems is the number of entries of one list that are kept.
@@ -53,7 +55,7 @@ type Implementation struct {
 // [Host.Connect] has taken it.
 type ServerConfig struct {
 	ID        string            // our own name for the server; its identity everywhere
-	Command   string            // stdio: the program, looked up on Options.EnvPath
+	Command   string            // stdio: the program, a name in PATH (process.Paths) or a full path
 	Args      []string          // stdio: arguments, passed as they are, no shell
 	Env       map[string]string // stdio: added to the allowed part of our environment
 	Cwd       string            // stdio: working folder; "" = Options.WorkDir
@@ -65,9 +67,16 @@ type ServerConfig struct {
 	StartTimeout time.Duration // 0 = DefaultStartTimeout or RunnerStartTimeout
 	ToolTimeout  time.Duration // 0 = DefaultToolTimeout
 	MaxTimeout   time.Duration // 0 = DefaultMaxTimeout
+	MaxFrame     int           // bytes of one message of the server; 0 = DefaultMaxFrame
 
 	Sampling bool        // the server may ask for model answers; else the capability is not declared
 	OAuth    OAuthConfig // http: what is set about signing in
+
+	// Proxy and CAFile say how a server over HTTP is reached: the proxy's address (http,
+	// https or socks5, with user and password if it wants them), "direct" for none, or ""
+	// for what the environment says; and a PEM file of certificates trusted besides the
+	// system's. This computer itself is always reached directly.
+	Proxy, CAFile string
 
 	AllowHTTP bool   // headers may travel over plain http to a host that is not loopback
 	Hash      string // the caller's hash of the configuration; part of the connection's identity
@@ -106,6 +115,14 @@ func (c ServerConfig) startTimeout() time.Duration {
 	return DefaultStartTimeout
 }
 
+// maxFrame returns the size of the largest message in bytes.
+func (c ServerConfig) maxFrame() int {
+	if c.MaxFrame > 0 {
+		return c.MaxFrame
+	}
+	return DefaultMaxFrame
+}
+
 // runner reports whether command is a package runner, which may download the
 // server before it starts it.
 func runner(command string, args []string) bool {
@@ -131,13 +148,13 @@ func runner(command string, args []string) bool {
 }
 
 // key identifies the connection a configuration belongs to: one for each
-// server, configuration and set of roots.
+// server, configuration, way to it and set of roots.
 func (c ServerConfig) key() string {
 	roots := slices.Clone(c.Roots)
 	slices.Sort(roots)
 	roots = slices.Compact(roots)
 	h := sha256.New()
-	for _, s := range append([]string{c.ID, c.Hash}, roots...) {
+	for _, s := range append([]string{c.ID, c.Hash, c.Proxy, c.CAFile}, roots...) {
 		h.Write([]byte(s))
 		h.Write([]byte{0})
 	}

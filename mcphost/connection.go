@@ -38,7 +38,9 @@ type Connection struct {
 	wake   chan struct{} // a start is wanted
 	gone   chan struct{} // supervise has returned
 	events *events
+	gather *gather
 	asks   chan struct{} // held while a question is being asked that belongs to no single call
+	tasks  tasks
 
 	mu       sync.Mutex
 	state    State
@@ -46,18 +48,25 @@ type Connection struct {
 	info     ServerInfo
 	caps     capabilities
 	run      *run // the start under way, or the last one
+	starting waiters
 	restart  context.CancelCauseFunc
 	live     *live // nil unless ready
+	opening  *live // nil unless starting
+	launch   Launch
 	crashes  int
 	lastErr  error
 	stderr   string
 	frames   []Frame // of the last session
 	log      ring
+	messages messages
 	lists    lists
 	calls    map[string]*inflight // by progress token
 	recent   tokens
-	started  int64                    // calls so far
-	pages    map[string]chan struct{} // elicitations in the browser, by id
+	started  int64                      // calls so far
+	pages    map[string][]chan struct{} // elicitations in the browser, by id
+	limits   map[*limit]struct{}        // of requests other than tool calls that run
+	logLevel string                     // of the messages wanted; "" = DefaultLogLevel
+	followed map[string]*live           // resources whose changes are wanted, and on which session that was said
 }
 
 // run is one start. err may be read when done is closed.
@@ -77,6 +86,7 @@ type live struct {
 	reading chan struct{} // held while lists are read
 	over    chan struct{} // closed when the session is no longer the current one
 	roots   *rootsWait
+	renewed chan struct{} // another session has begun below this one
 }
 
 func newConnection(h *Host, key string, cfg ServerConfig) *Connection {
@@ -87,6 +97,7 @@ func newConnection(h *Host, key string, cfg ServerConfig) *Connection {
 		events: newEvents(h.opts.Observe), asks: make(chan struct{}, 1),
 		state: StateStopped, calls: map[string]*inflight{},
 	}
+	c.gather = &gather{now: c.now, flush: c.gathered}
 	go c.supervise()
 	return c
 }
@@ -138,6 +149,7 @@ func (c *Connection) ensure(ctx context.Context) error {
 	if r == nil {
 		return nil
 	}
+	defer c.starting.join(ctx)()
 	select {
 	case <-r.done:
 		return r.err
@@ -194,6 +206,7 @@ var errRestart = errors.New("the server is being restarted")
 // It returns when no process is left, at most about three seconds later, or
 // earlier with the context, in which case the end goes on by itself.
 func (c *Connection) Close(ctx context.Context) error {
+	c.tasks.wait(cancelWait)
 	c.end()
 	c.host.forget(c)
 	limit, cancel := context.WithTimeout(ctx, closeLimit)
@@ -211,6 +224,7 @@ func (c *Connection) Close(ctx context.Context) error {
 // supervise owns the server from the first start to Close.
 func (c *Connection) supervise() {
 	defer close(c.gone)
+	defer c.tasks.close()
 	var pause <-chan time.Time
 	for {
 		select {
@@ -246,6 +260,7 @@ func (c *Connection) serve() (again bool, pause time.Duration) {
 
 	c.setState(StateStarting, nil, "")
 	l, err := c.start(ctx)
+	c.opened(l)
 	if err != nil {
 		c.failed(r, err)
 		return false, c.afterFailure()
@@ -269,6 +284,7 @@ func (c *Connection) attend(ctx context.Context, l *live) error {
 	defer cancel()
 	var refresher sync.WaitGroup
 	refresher.Go(func() { c.refresher(oauth.Quiet(sessionCtx), l) })
+	refresher.Go(func() { c.keepUp(oauth.Quiet(sessionCtx), l) })
 	defer refresher.Wait()
 	defer cancel()
 	select {
@@ -394,6 +410,7 @@ func (c *Connection) stopped() {
 		defer close(r.done)
 	}
 	c.mu.Unlock()
+	c.gather.stop()
 	c.setState(StateStopped, nil, "")
 }
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"steward/mcphost/internal/wire"
 )
 
 // maxContents bounds the blocks of one result.
@@ -14,12 +16,18 @@ const maxContents = 10_000
 // servers send instead. Nothing in it makes it fail; what is odd is said in
 // notes, a sentence each.
 func ReadContents(raw json.RawMessage) (blocks []Content, notes []string) {
+	return readBlocks(raw, false)
+}
+
+// readBlocks is ReadContents. tools says that uses of tools and their results may
+// stand among the blocks.
+func readBlocks(raw json.RawMessage, tools bool) (blocks []Content, notes []string) {
 	if absent(raw) {
 		return nil, nil
 	}
-	all, ok := array(raw)
+	all, ok := wire.Elements(raw)
 	if !ok {
-		c, _ := readContent(raw)
+		c, _ := readBlock(raw, tools)
 		return []Content{c}, []string{"The content is no list; it was read as one block."}
 	}
 	if n := len(all) - maxContents; n > 0 {
@@ -28,7 +36,7 @@ func ReadContents(raw json.RawMessage) (blocks []Content, notes []string) {
 	}
 	const most = 20
 	for i, r := range all {
-		c, note := readContent(r)
+		c, note := readBlock(r, tools)
 		blocks = append(blocks, c)
 		if note != "" && len(notes) < most {
 			notes = append(notes, fmt.Sprintf("Block %d: %s", i+1, note))
@@ -37,29 +45,38 @@ func ReadContents(raw json.RawMessage) (blocks []Content, notes []string) {
 	return blocks, notes
 }
 
+// readBlock reads one block; tools as in readBlocks.
+func readBlock(raw json.RawMessage, tools bool) (c Content, note string) {
+	c, note = readContent(raw)
+	if m, ok := fields(raw); ok && tools && (c.Type == "tool_use" || c.Type == "tool_result") {
+		c.readToolBlock(m)
+	}
+	return c, note
+}
+
 // readContent reads one block and says what is odd about it.
 func readContent(raw json.RawMessage) (c Content, note string) {
 	if absent(raw) {
 		return Content{Type: "text", Text: "[empty block]", Raw: raw}, "it is empty (null)."
 	}
 	if raw[0] == '"' {
-		return Content{Type: "text", Text: str(raw), Raw: raw}, "it is plain text, not a block; it was taken as text."
+		return Content{Type: "text", Text: wire.Text(raw), Raw: raw}, "it is plain text, not a block; it was taken as text."
 	}
-	m, ok := fields(raw)
-	if !ok {
+	m := wire.Fields(raw)
+	if m == nil {
 		return Content{Type: "text", Text: string(raw), Raw: raw}, "it is no block; it was taken as text."
 	}
-	c = Content{Type: str(m["type"]), MIMEType: str(m["mimeType"]), URI: str(m["uri"]), Name: str(m["name"]), Raw: raw}
+	c = Content{Type: wire.Text(m["type"]), MIMEType: wire.Text(m["mimeType"]), URI: wire.Text(m["uri"]), Name: wire.Text(m["name"]), Raw: raw}
 	switch c.Type {
 	case "text":
 		if absent(m["text"]) || m["text"][0] != '"' {
 			c.Text = string(m["text"])
 			return c, "its text is no text; it was kept as written."
 		}
-		c.Text = str(m["text"])
+		c.Text = wire.Text(m["text"])
 		return c, ""
 	case "image", "audio":
-		data, err := decode(str(m["data"]))
+		data, err := decode(wire.Text(m["data"]))
 		if err != nil || len(data) == 0 {
 			c.Text = fmt.Sprintf("[%s that cannot be read: its data is not base64]", c.Type)
 			return c, "its data is not base64."
@@ -67,14 +84,14 @@ func readContent(raw json.RawMessage) (c Content, note string) {
 		c.Data = data
 		return c, ""
 	case "resource":
-		inner, ok := fields(m["resource"])
-		if !ok {
+		inner := wire.Fields(m["resource"])
+		if inner == nil {
 			c.Text = "[resource without content]"
 			return c, "it holds no resource."
 		}
 		return c, c.readResource(inner)
 	case "resource_link":
-		c.Text = str(m["description"])
+		c.Text = wire.Text(m["description"])
 		return c, ""
 	case "tool_use", "tool_result":
 		c.Text = string(raw)
@@ -83,7 +100,7 @@ func readContent(raw json.RawMessage) (c Content, note string) {
 	c.Text = string(raw)
 	if c.Type == "" {
 		if text := m["text"]; !absent(text) && text[0] == '"' {
-			c.Type, c.Text = "text", str(text)
+			c.Type, c.Text = "text", wire.Text(text)
 			return c, "its type is missing; it was taken as text."
 		}
 	}
@@ -93,12 +110,12 @@ func readContent(raw json.RawMessage) (c Content, note string) {
 // readResource fills c from the contents of a resource.
 func (c *Content) readResource(m map[string]json.RawMessage) (note string) {
 	c.Type = "resource"
-	c.URI, c.MIMEType = str(m["uri"]), str(m["mimeType"])
+	c.URI, c.MIMEType = wire.Text(m["uri"]), wire.Text(m["mimeType"])
 	switch {
 	case !absent(m["text"]) && m["text"][0] == '"':
-		c.Text = str(m["text"])
+		c.Text = wire.Text(m["text"])
 	case !absent(m["blob"]):
-		data, err := decode(str(m["blob"]))
+		data, err := decode(wire.Text(m["blob"]))
 		if err != nil {
 			c.Text = "[resource that cannot be read: its data is not base64]"
 			return "its data is not base64."

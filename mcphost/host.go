@@ -27,14 +27,14 @@ type Options struct {
 	// SignIn lets a person sign in to servers that want it; with nil such a server
 	// fails with StageSignIn.
 	SignIn SignIn
+	// Eras keeps which servers are of the older era of the protocol, so that the next
+	// run need not find it out again; with nil it is known until the host is closed.
+	Eras Eras
 	// Observe is told what happens; see [Observation]. nil discards.
 	Observe func(Observation)
 	// WorkDir is a private empty folder, the working folder of servers that
 	// have none set; "" is the system's folder for temporary files.
 	WorkDir string
-	// EnvPath returns the PATH that programs are looked up on and that they
-	// get; nil is this process's own with the login shell's.
-	EnvPath func() string
 }
 
 // Host owns connections. Its methods may be called by any goroutine.
@@ -46,7 +46,7 @@ type Host struct {
 	closed      bool
 	connections map[string]*Connection // by ServerConfig.key
 	order       []string
-	legacy      map[string]bool // by ServerConfig.eraKey: the era found out
+	legacy      map[string]bool // by ServerConfig.eraKey: the era, as far as it is known
 	accounts    accounts
 }
 
@@ -123,6 +123,7 @@ func (h *Host) Close(ctx context.Context) error {
 	for i, c := range all {
 		wg.Go(func() { errs[i] = c.Close(ctx) })
 	}
+	wg.Go(h.paths.Close)
 	wg.Wait()
 	return errors.Join(append(errs, h.accounts.close(ctx))...)
 }
@@ -135,18 +136,4 @@ func (h *Host) forget(c *Connection) {
 		delete(h.connections, c.key)
 		h.order = slices.DeleteFunc(h.order, func(k string) bool { return k == c.key })
 	}
-}
-
-// knownLegacy reports whether the configuration's server was found to be of
-// the older era; remember records what was found.
-func (h *Host) knownLegacy(cfg ServerConfig) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.legacy[cfg.eraKey()]
-}
-
-func (h *Host) remember(cfg ServerConfig, legacy bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.legacy[cfg.eraKey()] = legacy
 }

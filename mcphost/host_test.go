@@ -133,6 +133,10 @@ func TestStartErrors(t *testing.T) {
 		{"nothing but noise", with(mcphost.ServerConfig{Command: "sh", Args: []string{"-c", "while echo it is me; do sleep 0.1; done"}}, time.Second),
 			mcphost.StageHandshake, []string{"it is me"}, 0},
 		{"unknown version", trial.Scripted("s", "--answer", "1999-01-01"), mcphost.StageHandshake, []string{"1999-01-01", "2025-11-25"}, 0},
+		{"no version", trial.Scripted("s", "--step", `initialize=@result {"capabilities":{}}`), mcphost.StageHandshake, []string{"(none)", "2025-11-25"}, 0},
+		{"a version that is a number", trial.Scripted("s", "--step", `initialize=@result {"protocolVersion":20250618}`), mcphost.StageHandshake, []string{"(none)", "2025-11-25"}, 0},
+		{"nothing for an answer", trial.Scripted("s", "--step", "initialize=@result null"), mcphost.StageHandshake, []string{"(none)", "2025-11-25"}, 0},
+		{"neither result nor error", trial.Scripted("s", "--step", `initialize={"jsonrpc":"2.0","id":${id}}`), mcphost.StageHandshake, []string{"neither a result nor an error"}, 0},
 		{"initialize refused", trial.Scripted("s", "--step", "initialize=@error -32000 no licence"), mcphost.StageHandshake, []string{"no licence"}, 0},
 		{"the list is never answered", with(trial.Scripted("s", "--step", "tools/list=@wait nothing"), time.Second), mcphost.StageList, []string{"tools/list"}, 0},
 	}
@@ -283,6 +287,15 @@ func TestCrashLoopEnds(t *testing.T) {
 	left := trial.Wait(t, w, func(s mcphost.StateChanged) bool { return strings.Contains(s.Detail, "left alone") })
 	if left.State != mcphost.StateFailed {
 		t.Errorf("observed %+v", left)
+	}
+	var pauses []string
+	for _, o := range w.Seen() {
+		if s, ok := o.(mcphost.StateChanged); ok && strings.HasPrefix(s.Detail, "it is started again in ") {
+			pauses = append(pauses, strings.TrimPrefix(s.Detail, "it is started again in "))
+		}
+	}
+	if got := strings.Join(pauses, " "); got != "1s 2s 4s 8s 16s" {
+		t.Errorf("the pauses were %s", got)
 	}
 	begun := time.Now()
 	if err := c.Ping(t.Context()); err == nil || time.Since(begun) > time.Second {

@@ -197,7 +197,7 @@ func TestHTTPAnswers(t *testing.T) {
 			w.Header().Set("Mcp-Session-Id", "changed")
 			answer(w, m, usual(m))
 		}},
-		{"the connection breaks", "unknown", "cannot be reached", func(w http.ResponseWriter, _ message) {
+		{"the connection breaks", "unknown", "closed the connection", func(w http.ResponseWriter, _ message) {
 			conn, _, err := http.NewResponseController(w).Hijack()
 			if err == nil {
 				_ = conn.Close()

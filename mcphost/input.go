@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"time"
 
-	"steward/mcphost/internal/wire"
 	"steward/mcphost/schema"
 )
 
@@ -54,77 +51,4 @@ func (c *Connection) fulfil(ctx context.Context, raw json.RawMessage, f *infligh
 	}
 	out.WriteByte('}')
 	return out.Bytes(), nil
-}
-
-// visitURLs answers error -32042: a person is to finish pages in the browser
-// before the request is made again (MCP 2025-11-25, elicitation, URL mode).
-func (c *Connection) visitURLs(ctx context.Context, rpc *wire.Error, f *inflight) ([]wire.Member, string, error) {
-	m, _ := fields(rpc.Data)
-	all, _ := array(m["elicitations"])
-	if c.host.opts.Asker == nil || f == nil || len(all) == 0 || len(all) > maxInputRequests {
-		return nil, "", nil // the error stands
-	}
-	calls := []*inflight{f}
-	f.paused(true)
-	defer f.paused(false)
-	var waits []chan struct{}
-	for _, raw := range all {
-		e, err := readElicitation(raw)
-		if err != nil || e.Mode != "url" {
-			return nil, "", invalid("the server asked for a page in the browser without naming one")
-		}
-		finished, forget := c.awaitPage(e.ElicitationID)
-		defer forget()
-		answer, err := c.elicit(ctx, raw, calls)
-		if ctx.Err() != nil {
-			return nil, "", ctx.Err()
-		}
-		am, _ := fields(answer)
-		if err != nil || str(am["action"]) != "accept" {
-			return nil, "", nil // not wanted: the server's error stands
-		}
-		waits = append(waits, finished)
-	}
-	limit := time.NewTimer(urlWait)
-	defer limit.Stop()
-	for _, finished := range waits {
-		select {
-		case <-finished:
-		case <-ctx.Done():
-			return nil, "", ctx.Err()
-		case <-limit.C:
-			return nil, "", fmt.Errorf("the page in the browser was not finished within %s: %w", urlWait, rpc)
-		}
-	}
-	return nil, "url", nil
-}
-
-// awaitPage registers the id of an elicitation; the channel is closed when the
-// server says that it was finished.
-func (c *Connection) awaitPage(id string) (finished chan struct{}, forget func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.pages == nil {
-		c.pages = map[string]chan struct{}{}
-	}
-	finished = make(chan struct{})
-	c.pages[id] = finished
-	return finished, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.pages[id] == finished {
-			delete(c.pages, id)
-		}
-	}
-}
-
-// elicitationDone says that the server reported a page as finished. Ids that
-// are not known are ignored.
-func (c *Connection) elicitationDone(id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if finished, ok := c.pages[id]; ok {
-		close(finished)
-		delete(c.pages, id)
-	}
 }

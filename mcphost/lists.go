@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"steward/mcphost/internal/patience"
@@ -30,10 +31,11 @@ type lists struct {
 	prompts   []Prompt
 	resources []Resource
 	templates []Template
-	known     map[string]bool // lists that have been read
-	stale     map[string]bool // lists that have changed since
-	expires   time.Time       // of the tools; zero = never
+	known     map[string]bool      // lists that have been read
+	stale     map[string]bool      // lists that have changed since
+	until     map[string]time.Time // when a list is out of date; not there = only when the server says so
 	problems  map[string][]Problem
+	failure   error // why the tools could not be read last
 }
 
 // capabilities is what a server declared.
@@ -41,6 +43,7 @@ type capabilities struct {
 	tools, prompts, resources, completions, subscribe bool
 	toolsChanged, promptsChanged, resourcesChanged    bool
 	logging                                           bool
+	taskCalls                                         bool // tools/call as a task (MCP 2025-11-25)
 }
 
 func readCapabilities(raw json.RawMessage) capabilities {
@@ -50,8 +53,12 @@ func readCapabilities(raw json.RawMessage) capabilities {
 		b := boolean(g[name])
 		return b != nil && *b
 	}
+	tasks, _ := fields(m["tasks"])
+	requests, _ := fields(tasks["requests"])
+	taskTools, _ := fields(requests["tools"])
 	return capabilities{
-		tools: !absent(m["tools"]), prompts: !absent(m["prompts"]), resources: !absent(m["resources"]),
+		taskCalls: !absent(taskTools["call"]),
+		tools:     !absent(m["tools"]), prompts: !absent(m["prompts"]), resources: !absent(m["resources"]),
 		completions: !absent(m["completions"]), logging: !absent(m["logging"]),
 		subscribe:    flag("resources", "subscribe"),
 		toolsChanged: flag("tools", "listChanged"), promptsChanged: flag("prompts", "listChanged"),
@@ -63,7 +70,7 @@ func readCapabilities(raw json.RawMessage) capabilities {
 type page struct {
 	entries  []json.RawMessage
 	problems []Problem
-	ttl      time.Duration
+	ttl      lifetime
 }
 
 // readPages reads a list page by page. With an error there is nothing to
@@ -77,7 +84,7 @@ func (c *Connection) readPages(ctx context.Context, l *live, kind, method, membe
 		p.problems = append(p.problems, Problem{Item: kind, Message: sentence(fmt.Sprintf(format, args...))})
 	}
 	var cursor json.RawMessage
-	size := 0
+	size, again := 0, false
 	seen := map[string]bool{}
 	for n := 1; ; n++ {
 		req := session.Request{Method: method}
@@ -89,6 +96,12 @@ func (c *Connection) readPages(ctx context.Context, l *live, kind, method, membe
 			if rpc := new(wire.Error); errors.As(reply.Err, &rpc) && rpc.Code == wire.CodeMethodNotFound && n == 1 {
 				problem("the server declares this list, but does not know the request %s", method)
 				return p, nil
+			}
+			if n > 1 && !again && badCursor(reply.Err) {
+				// What a cursor that fails belonged to is no more: all is read anew, once.
+				p, cursor, size, n, again = page{}, nil, 0, 0, true
+				clear(seen)
+				continue
 			}
 			problem("page %d could not be read: %v", n, reply.Err)
 			return p, reply.Err
@@ -103,9 +116,7 @@ func (c *Connection) readPages(ctx context.Context, l *live, kind, method, membe
 		}
 		p.entries = append(p.entries, entries...)
 		size += len(reply.Result)
-		if ms, ok := number(m["ttlMs"]); ok && ms > 0 {
-			p.ttl = time.Duration(min(ms, 3600_000)) * time.Millisecond
-		}
+		p.ttl.take(m["ttlMs"])
 		next := m["nextCursor"]
 		if absent(next) {
 			return p, nil
@@ -145,7 +156,12 @@ func collect[T any](p page, item string, read func(json.RawMessage) entry[T]) ([
 	problems := slices.Clone(p.problems)
 	var out []T
 	seen := map[string]string{}
+	var left []json.RawMessage
 	for i, raw := range p.entries {
+		if len(out) >= MaxItems {
+			left = append(left, raw)
+			continue
+		}
 		e := read(raw)
 		label := fmt.Sprintf("%s %q", item, short(e.key, 100))
 		if e.key == "" {
@@ -162,20 +178,40 @@ func collect[T any](p page, item string, read func(json.RawMessage) entry[T]) ([
 		case twice:
 			problems = append(problems, Problem{label, "It stands in the list twice with different definitions; the first was kept."})
 			continue
-		case len(out) >= MaxItems:
-			problems = append(problems, Problem{label, fmt.Sprintf("It was left out: only the first %d are kept.", MaxItems)})
-			continue
 		case e.note != "":
 			problems = append(problems, Problem{label, sentence("It was corrected: " + e.note)})
 		}
 		seen[e.key] = string(raw)
 		out = append(out, e.value)
 	}
+	if len(left) > 0 {
+		problems = append(problems, leftOut(item, left))
+	}
 	const most = 200
 	if n := len(problems) - most; n > 0 {
 		problems = append(problems[:most:most], Problem{item, fmt.Sprintf("There are %d more problems of this kind.", n)})
 	}
 	return out, problems
+}
+
+// leftOut names the entries of a list that is too long.
+func leftOut(item string, entries []json.RawMessage) Problem {
+	const most = 100
+	var names []string
+	for _, raw := range entries[:min(len(entries), most)] {
+		m, _ := fields(raw)
+		for _, member := range []string{"name", "uri", "uriTemplate"} {
+			if name := str(m[member]); name != "" {
+				names = append(names, short(name, 100))
+				break
+			}
+		}
+	}
+	more := ""
+	if len(entries) > most {
+		more = ", …"
+	}
+	return Problem{item, fmt.Sprintf("Only the first %d are kept; %d were left out: %s%s.", MaxItems, len(entries), strings.Join(names, ", "), more)}
 }
 
 // readTools reads the tools anew and observes whether they changed. On an error
@@ -200,8 +236,10 @@ func (c *Connection) readTools(ctx context.Context, l *live) error {
 	c.mu.Lock()
 	known := c.lists.known["tools"]
 	c.setProblems("tools", problems)
+	c.lists.failure = err
 	if err != nil && known {
 		c.markStale("tools")
+		c.delayUntil("tools")
 		c.mu.Unlock()
 		c.note("warning", "", "the tools could not be read again; the list read before stays: "+err.Error())
 		return err
@@ -215,10 +253,7 @@ func (c *Connection) readTools(ctx context.Context, l *live) error {
 		c.lists.index[t.Name] = i
 	}
 	c.setKnown("tools")
-	c.lists.expires = time.Time{}
-	if p.ttl > 0 {
-		c.lists.expires = c.now().Add(p.ttl)
-	}
+	c.setUntil("tools", p.ttl, c.caps.toolsChanged)
 	c.mu.Unlock()
 	if known && changed {
 		c.events.put(ListChanged{Server: c.cfg.ID, Kind: "tools"})
@@ -325,9 +360,11 @@ func (c *Connection) reread(ctx context.Context, l *live) {
 	}
 }
 
-// Tools returns the server's tools in its order: all pages, as last read. The
-// slice must not be changed.
+// Tools returns the server's tools in its order: all pages, as last read. If the
+// time the server gave for them has passed, they are read again meanwhile, and
+// [ListChanged] tells of what is new. The slice must not be changed.
 func (c *Connection) Tools() []Tool {
+	c.renewExpired()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lists.tools
@@ -379,8 +416,8 @@ type listSpec[T any] struct {
 	kept                       *[]T
 }
 
-// readList returns a list: as read before where the server announces changes
-// and has announced none, else read now. An older list stays where a new one
+// readList returns a list: as read before where that is within the time the server
+// gave for it, or where it announces changes and has announced none; else read now. An older list stays where a new one
 // cannot be read.
 func readList[T any](ctx context.Context, c *Connection, s listSpec[T]) ([]T, error) {
 	l, err := c.current(ctx)
@@ -394,7 +431,7 @@ func readList[T any](ctx context.Context, c *Connection, s listSpec[T]) ([]T, er
 	if !offered {
 		return nil, nil
 	}
-	if known && announced {
+	if known && c.fresh(s.kind, announced) {
 		return kept, nil
 	}
 	p, err := c.readPages(ctx, l, s.kind, s.method, s.member)
@@ -410,6 +447,7 @@ func readList[T any](ctx context.Context, c *Connection, s listSpec[T]) ([]T, er
 	}
 	*s.kept = values
 	c.setKnown(s.kind)
+	c.setUntil(s.kind, p.ttl, announced)
 	return values, nil
 }
 
@@ -421,9 +459,7 @@ func (c *Connection) Refresh(ctx context.Context) error {
 		return err
 	}
 	c.mu.Lock()
-	for _, kind := range []string{"prompts", "resources", "templates"} {
-		delete(c.lists.known, kind)
-	}
+	c.forgetLists()
 	c.mu.Unlock()
 	if err := c.readTools(ctx, l); err != nil {
 		return fmt.Errorf("the tools of server %q could not be read again: %w", c.cfg.ID, err)

@@ -99,9 +99,11 @@ func TestEntries(t *testing.T) {
 		{"no name", `{"inputSchema":{"type":"object"}}`, "good", "no name"},
 		{"empty name", `{"name":"","inputSchema":{"type":"object"}}`, "good", "no name"},
 		{"name of the wrong type", `{"name":7,"inputSchema":{"type":"object"}}`, "good", "wrong type"},
-		{"description of the wrong type", `{"name":"x","description":["a"],"inputSchema":{"type":"object"}}`, "good", "description"},
-		{"hint of the wrong type", `{"name":"x","annotations":{"readOnlyHint":"yes"},"inputSchema":{"type":"object"}}`, "good", "readOnlyHint"},
-		{"icons of the wrong type", `{"name":"x","icons":"x","inputSchema":{"type":"object"}}`, "good", "icons"},
+		{"description of the wrong type", `{"name":"x","description":["a"],"inputSchema":{"type":"object"}}`, "x good", "its description is of the wrong type"},
+		{"hint of the wrong type", `{"name":"x","annotations":{"readOnlyHint":"yes"},"inputSchema":{"type":"object"}}`, "x good", "its readOnlyHint is of the wrong type"},
+		{"icons of the wrong type", `{"name":"x","icons":"x","inputSchema":{"type":"object"}}`, "x good", "icons"},
+		{"title of the wrong type", `{"name":"x","title":7,"inputSchema":{"type":"object"}}`, "x good", "its title is of the wrong type"},
+		{"several of the wrong type", `{"name":"x","title":7,"outputSchema":[],"annotations":7,"_meta":"m","inputSchema":{"type":"object"}}`, "x good", "its outputSchema"},
 		{"zero width space", `{"name":"read\u200bfile","inputSchema":{"type":"object"}}`, "good", "U+200B"},
 		{"direction override", `{"name":"read\u202efile","inputSchema":{"type":"object"}}`, "good", "U+202E"},
 		{"newline", `{"name":"a\nb","inputSchema":{"type":"object"}}`, "good", "U+000A"},
@@ -183,7 +185,7 @@ func TestManyTools(t *testing.T) {
 		t.Errorf("%d tools", n)
 	}
 	said := fmt.Sprint(c.Problems())
-	if !strings.Contains(said, "tool-0600") || !strings.Contains(said, "more problems of this kind") {
+	if !strings.Contains(said, "tool-0500") || !strings.Contains(said, "523 were left out") || len(c.Problems()) != 1 {
 		t.Errorf("problems: %.500s", said)
 	}
 }
@@ -306,5 +308,49 @@ func TestListChangedIsCoalesced(t *testing.T) {
 	}
 	if n < 2 || n > 4 {
 		t.Errorf("the tools were asked for %d times in 2.5 s", n)
+	}
+}
+
+// TestUnreadableHintsAreNone checks that a hint of the wrong type is neither read
+// nor handed on, and that the others stay as they were sent.
+func TestUnreadableHintsAreNone(t *testing.T) {
+	t.Parallel()
+	h, _ := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, trial.Scripted("s", "--step", entries(
+		`{"name":"x","inputSchema":{"type":"object"},"annotations":{"z":12345678901234567890,"readOnlyHint":"yes","destructiveHint":false,"title":7,"a":1}}`)))
+	x := trial.Tool(t, c, "x")
+	if x.ReadOnlyHint != nil || x.DestructiveHint == nil || *x.DestructiveHint || x.Title != "" {
+		t.Errorf("%+v", x)
+	}
+	if got := string(x.Annotations); got != `{"z":12345678901234567890,"destructiveHint":false,"a":1}` {
+		t.Errorf("annotations %s", got)
+	}
+}
+
+// TestOddPromptsAndResources checks the same of the other lists.
+func TestOddPromptsAndResources(t *testing.T) {
+	t.Parallel()
+	h, _ := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, trial.Scripted("s",
+		"--step", `prompts/list=@result {"prompts":[7,{"name":"p","title":[],"arguments":[{"name":"a","required":"true","description":5},{"name":"a"}]},{"name":"q","arguments":"x"}]}`,
+		"--step", `resources/list=@result {"resources":[null,{"uri":7},{"uri":"t://1","name":5,"size":"big"},{"uri":"t://1"}]}`,
+		"--step", `resources/templates/list=@result {"resourceTemplates":["x",{"uriTemplate":"t://{id}","mimeType":false}]}`))
+	prompts, err := c.Prompts(t.Context())
+	if err != nil || len(prompts) != 1 || len(prompts[0].Arguments) != 1 || !prompts[0].Arguments[0].Required || prompts[0].Title != "" {
+		t.Errorf("prompts %+v, %v", prompts, err)
+	}
+	resources, err := c.Resources(t.Context())
+	if err != nil || len(resources) != 1 || resources[0].URI != "t://1" || resources[0].Name != "" || resources[0].Size != -1 {
+		t.Errorf("resources %+v, %v", resources, err)
+	}
+	templates, err := c.Templates(t.Context())
+	if err != nil || len(templates) != 1 || templates[0].MIMEType != "" {
+		t.Errorf("templates %+v, %v", templates, err)
+	}
+	said := fmt.Sprint(c.Problems())
+	for _, want := range []string{"prompt number 1", `"p"`, "its title", "required", "stands there twice", `"q"`, "resource number 2", "its size", "stands in the list twice", "template number 1", "its mimeType"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("not said: %q in %s", want, said)
+		}
 	}
 }

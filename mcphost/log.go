@@ -19,27 +19,27 @@ func (c *Connection) redact(s string) string {
 func (c *Connection) now() time.Time { return c.host.opts.Now() }
 
 // Stderr returns what is kept of the program's standard error, redacted: at
-// most the last 256 KiB. It stays after the program's end.
+// most the last 256 KiB, also while it starts. It stays after the program's end.
 func (c *Connection) Stderr() string {
-	c.mu.Lock()
-	l, kept := c.live, c.stderr
-	c.mu.Unlock()
+	l, stderr := c.shown()
 	if l != nil {
-		kept = l.stderr()
+		return c.redact(stderr())
 	}
+	c.mu.Lock()
+	kept := c.stderr
+	c.mu.Unlock()
 	return c.redact(kept)
 }
 
 // Frames returns the newest messages of the current session, or of the last
 // one, oldest first, redacted.
 func (c *Connection) Frames() []Frame {
-	c.mu.Lock()
-	l, kept := c.live, c.frames
-	c.mu.Unlock()
-	if l != nil {
+	if l, _ := c.shown(); l != nil {
 		return c.convertFrames(l.tap.Frames())
 	}
-	return kept
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.frames
 }
 
 // Shown converts frames of the wire for display, redacted. Only code below this
@@ -77,7 +77,15 @@ func (c *Connection) Log() []LogLine {
 
 // note adds a line to the log.
 func (c *Connection) note(kind, level, text string) {
-	line := LogLine{Time: c.now(), Kind: kind, Level: level, Text: c.redact(strings.ToValidUTF8(text, "\uFFFD"))}
+	// What this program itself notes is never too much.
+	if kind != "state" && !c.gather.line() {
+		return
+	}
+	c.keep(LogLine{Time: c.now(), Kind: kind, Level: level, Text: c.redact(strings.ToValidUTF8(text, "\uFFFD"))})
+}
+
+// keep adds a line to the log as it is.
+func (c *Connection) keep(line LogLine) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.log.add(line)

@@ -20,7 +20,9 @@ func (c *Connection) notified(method string, params json.RawMessage) {
 	case "notifications/resources/updated":
 		m, _ := fields(params)
 		if uri := str(m["uri"]); uri != "" {
-			c.events.put(ResourceUpdated{Server: c.cfg.ID, URI: uri})
+			if c.gather.update(uri) {
+				c.events.put(ResourceUpdated{Server: c.cfg.ID, URI: uri})
+			}
 		}
 	case "notifications/message":
 		c.logged(params)
@@ -30,27 +32,14 @@ func (c *Connection) notified(method string, params json.RawMessage) {
 			c.elicitationDone(id)
 			c.events.put(ElicitationDone{Server: c.cfg.ID, ElicitationID: id})
 		}
+	case "notifications/tasks/status", "notifications/tasks":
+		c.taskHint(params)
+	case "notifications/progress": // of no request that is open
+		c.taskProgress(params)
 	case "notifications/subscriptions/acknowledged":
 	default:
 		c.note("warning", "", "it sent a notification that is not known: "+short(method, 100))
 	}
-}
-
-// logged takes a log message of the server (MCP 2025-11-25, server/utilities/logging).
-func (c *Connection) logged(params json.RawMessage) {
-	m, _ := fields(params)
-	text := str(m["data"])
-	if text == "" && !absent(m["data"]) {
-		text = string(m["data"])
-	}
-	text = short(c.redact(short(text, maxLogLine+seam)), maxLogLine) // a secret is found as a whole alone
-	level, logger := short(str(m["level"]), 20), short(str(m["logger"]), 100)
-	line := text
-	if logger != "" {
-		line = logger + ": " + text
-	}
-	c.note("message", level, line)
-	c.events.put(LogMessage{Server: c.cfg.ID, Level: level, Logger: logger, Text: text})
 }
 
 // noised takes output that is no message.
@@ -67,7 +56,7 @@ func (c *Connection) noised(n wire.Noise) {
 // late takes an answer that nobody waits for.
 func (c *Connection) late(l wire.Late) {
 	c.mu.Lock()
-	owner := c.recent.owner[l.Token]
+	owner, on := c.recent.owner[l.Token], c.live
 	c.mu.Unlock()
 	what := "an answer to a request that had ended"
 	if l.Duplicate {
@@ -79,5 +68,10 @@ func (c *Connection) late(l wire.Late) {
 	c.note("warning", "", "it sent "+what)
 	if owner != "" && !l.Duplicate {
 		c.events.put(Late{Server: c.cfg.ID, Owner: owner, Raw: l.Raw})
+		// A task of a call that was stopped before it was known is not wanted either.
+		m, _ := fields(l.Raw)
+		if t, ok := readCreated(m["result"]); ok && t.ID != "" && on != nil {
+			c.cancelTask(on, t, owner)
+		}
 	}
 }

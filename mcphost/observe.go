@@ -51,8 +51,12 @@ type Noise struct {
 	Count  int // lines since the last report, this one included
 }
 
-// LogMessage is a notifications/message of the server.
-type LogMessage struct{ Server, Level, Logger, Text string }
+// LogMessage is a notifications/message of the server. Those that come too fast
+// are counted and not observed.
+type LogMessage struct {
+	Server, Level, Logger, Text string
+	Count                       int // messages since the last of its kind was observed, this one included
+}
 
 // Exited says that the server's process ended without being asked to.
 type Exited struct {

@@ -25,6 +25,10 @@ type Tool struct {
 	ReadOnlyHint, DestructiveHint, IdempotentHint, OpenWorldHint *bool // nil if not given
 
 	AppOnly bool // _meta.ui.visibility leaves the model out (MCP Apps): never offer it to a model
+	App     bool // it has an app page (MCP Apps), which is not drawn
+	// TaskSupport is execution.taskSupport (MCP 2025-11-25): "required", "optional",
+	// or "" where a call as a task is not allowed.
+	TaskSupport string
 }
 
 // Prompt is one prompt template of a server.
@@ -67,6 +71,13 @@ type Content struct {
 	Name     string // resource_link
 	Data     []byte // decoded image, audio or blob; nil if it could not be decoded
 	Raw      json.RawMessage
+
+	// Of "tool_use" and "tool_result" in a request for a model's answer alone.
+	ID         string          // of the use
+	Input      json.RawMessage // of a use: one JSON object; Name is the tool's
+	Inner      []Content       // of a result
+	Structured json.RawMessage // of a result; nil if none
+	IsError    bool            // of a result
 }
 
 // PromptMessage is one message of a prompt. Role is "user" or "assistant";
@@ -80,6 +91,7 @@ type PromptMessage struct {
 type PromptResult struct {
 	Description string
 	Messages    []PromptMessage
+	Notes       []string // what was odd about it or left out, a sentence each
 	Raw         json.RawMessage
 }
 
@@ -87,6 +99,7 @@ type PromptResult struct {
 type ResourceResult struct {
 	URI      string // the one asked for
 	Contents []Content
+	Notes    []string // what was odd about it or left out, a sentence each
 	Raw      json.RawMessage
 }
 

@@ -6,16 +6,14 @@ import (
 	"fmt"
 	"strings"
 
-	"steward/mcphost/internal/patience"
 	"steward/mcphost/internal/session"
 	"steward/mcphost/internal/wire"
 )
 
 // do makes a request other than a tool call and explains its failure.
 func (c *Connection) do(ctx context.Context, doing string, r session.Request) (json.RawMessage, error) {
-	ctx, cancel := patience.WithTimeoutCause(ctx, RequestTimeout,
-		fmt.Errorf("the server did not answer within %s", RequestTimeout))
-	defer cancel()
+	ctx, end := c.limited(ctx, RequestTimeout, fmt.Errorf("the server did not answer within %s", RequestTimeout))
+	defer end()
 	var reply session.Reply
 	for again := false; ; again = true {
 		l, err := c.current(ctx)
@@ -71,18 +69,46 @@ func (c *Connection) GetPrompt(ctx context.Context, name string, args map[string
 	if !ok {
 		return PromptResult{}, fmt.Errorf("the prompt %q of server %q came without messages", name, c.cfg.ID)
 	}
-	const most = 500
 	out := PromptResult{Description: str(m["description"]), Raw: raw}
-	for _, message := range messages[:min(len(messages), most)] {
-		mm, _ := fields(message)
+	out.read(messages)
+	return out, nil
+}
+
+// maxMessages bounds the messages of one prompt.
+const maxMessages = 500
+
+// read reads the messages of a prompt. What is odd about one takes no other with it.
+func (r *PromptResult) read(messages []json.RawMessage) {
+	if n := len(messages) - maxMessages; n > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("Of %d messages the last %d were left out.", len(messages), n))
+		messages = messages[:maxMessages]
+	}
+	const most = 20
+	for i, message := range messages {
+		mm, ok := fields(message)
+		content := mm["content"]
+		if !ok {
+			content = message // shown as it is
+		}
 		role := str(mm["role"])
-		if role != "assistant" {
+		odd := ""
+		if role != "user" && role != "assistant" {
 			role = "user" // a server's text never speaks as the system
 		}
-		content, _ := readContent(mm["content"])
-		out.Messages = append(out.Messages, PromptMessage{Role: role, Content: content})
+		if object(content) != nil {
+			content = json.RawMessage("[" + string(content) + "]")
+		}
+		blocks, notes := ReadContents(content)
+		if len(blocks) == 0 {
+			odd = also(odd, "it is empty.")
+		}
+		for _, block := range blocks {
+			r.Messages = append(r.Messages, PromptMessage{Role: role, Content: block})
+		}
+		if odd = also(odd, strings.Join(notes, " ")); odd != "" && len(r.Notes) < most {
+			r.Notes = append(r.Notes, fmt.Sprintf("Message %d: %s", i+1, odd))
+		}
 	}
-	return out, nil
 }
 
 // ReadResource reads a resource from the server that owns it. Nothing is ever
@@ -101,12 +127,27 @@ func (c *Connection) ReadResource(ctx context.Context, uri string) (ResourceResu
 		return ResourceResult{}, fmt.Errorf("%s at server %q failed: the answer holds no contents", doing, c.cfg.ID)
 	}
 	out := ResourceResult{URI: uri, Raw: raw}
-	for _, r := range contents[:min(len(contents), maxContents)] {
+	if n := len(contents) - maxContents; n > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("Of %d parts the last %d were left out.", len(contents), n))
+		contents = contents[:maxContents]
+	}
+	if len(contents) == 0 {
+		out.Notes = append(out.Notes, "The resource is empty: the server sent nothing.")
+	}
+	const most = 20
+	for i, r := range contents {
 		content := Content{Raw: r}
+		odd := ""
 		if cm, ok := fields(r); ok {
-			content.readResource(cm)
+			odd = content.readResource(cm)
+			if content.URI != "" && content.URI != uri {
+				odd = also(odd, fmt.Sprintf("it is of another resource, %s.", short(content.URI, 200)))
+			}
 		} else {
-			content.Type, content.Text = "resource", string(r)
+			content.Type, content.Text, odd = "resource", string(r), "it is no content of a resource; it was kept as written."
+		}
+		if odd != "" && len(out.Notes) < most {
+			out.Notes = append(out.Notes, fmt.Sprintf("Part %d: %s", i+1, odd))
 		}
 		out.Contents = append(out.Contents, content)
 	}
@@ -158,37 +199,6 @@ func (c *Connection) Complete(ctx context.Context, ref CompletionRef, name, valu
 	return out, nil
 }
 
-// Subscribe asks the server to report changes of a resource, which are then
-// observed as [ResourceUpdated]. It lasts until Unsubscribe or the end of the
-// session.
-func (c *Connection) Subscribe(ctx context.Context, uri string) error {
-	return c.subscription(ctx, "subscribing to", uri, (*session.Session).Subscribe)
-}
-
-// Unsubscribe ends what Subscribe began.
-func (c *Connection) Unsubscribe(ctx context.Context, uri string) error {
-	return c.subscription(ctx, "unsubscribing from", uri, (*session.Session).Unsubscribe)
-}
-
-func (c *Connection) subscription(ctx context.Context, doing, uri string, f func(*session.Session, context.Context, string) error) error {
-	ctx, cancel := patience.WithTimeoutCause(ctx, RequestTimeout, context.DeadlineExceeded)
-	defer cancel()
-	l, err := c.current(ctx)
-	if err != nil {
-		return err
-	}
-	c.mu.Lock()
-	offered := c.caps.subscribe
-	c.mu.Unlock()
-	if !offered {
-		return fmt.Errorf("server %q does not report changes of resources", c.cfg.ID)
-	}
-	if err := f(l.session, ctx, uri); err != nil {
-		return fmt.Errorf("%s %q at server %q failed: %w", doing, uri, c.cfg.ID, err)
-	}
-	return nil
-}
-
 // Ping asks the server for a sign of life. Servers of the newer era, which
 // know no ping, are asked for their tools instead.
 func (c *Connection) Ping(ctx context.Context) error {
@@ -206,23 +216,4 @@ func (c *Connection) Ping(ctx context.Context) error {
 		return err
 	}
 	return nil
-}
-
-// SetLogLevel asks a server of the older era for log messages from level on
-// (debug, info, notice, warning, error, critical, alert, emergency).
-func (c *Connection) SetLogLevel(ctx context.Context, level string) error {
-	l, err := c.current(ctx)
-	if err != nil {
-		return err
-	}
-	c.mu.Lock()
-	offered := c.caps.logging
-	c.mu.Unlock()
-	if !offered || l.session.Hello().Modern {
-		return fmt.Errorf("server %q does not let its log be set", c.cfg.ID)
-	}
-	_, err = c.do(ctx, "setting the log level", session.Request{
-		Method: "logging/setLevel", Params: []wire.Member{member("level", strings.ToLower(level))},
-	})
-	return err
 }

@@ -381,16 +381,6 @@ func TestSignInPatience(t *testing.T) {
 	}
 }
 
-// until waits for a condition.
-func until(t testing.TB, what string, met func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !met(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("it did not come about that %s", what)
-		}
-	}
-}
-
 // TestSignInAttempt checks that a call is sent again only as an attempt, with the
 // same bytes.
 func TestSignInAttempt(t *testing.T) {

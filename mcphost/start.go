@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"steward/mcphost/internal/oauth"
 	"steward/mcphost/internal/patience"
 	"steward/mcphost/internal/remote"
@@ -28,6 +26,7 @@ const stopGrace = 500 * time.Millisecond
 func (c *Connection) start(ctx context.Context) (*live, error) {
 	limit := c.cfg.startTimeout()
 	ctx, cancel := patience.WithTimeoutCause(ctx, limit, errStartLimit)
+	ctx = patience.Notify(ctx, c.starting.paused)
 	defer cancel()
 	l, err := c.open(ctx)
 	if err != nil {
@@ -40,7 +39,7 @@ func (c *Connection) start(ctx context.Context) (*live, error) {
 		}
 		_ = l.session.Close() // why it is closed is known
 		c.keepStderr(l.stderr)
-		return nil, c.startError(&stageError{StageList, fmt.Errorf("the answer to tools/list did not come: %w", err)}, limit)
+		return nil, c.startError(&stageError{StageList, listFailure(err, limit)}, limit)
 	}
 	return l, nil
 }
@@ -56,78 +55,13 @@ type stageError struct {
 func (e *stageError) Error() string { return e.err.Error() }
 func (e *stageError) Unwrap() error { return e.err }
 
-// open begins a session: it finds out which era of the protocol the server is
-// of, unless that is known, and starts it anew where asking has hurt it.
-func (c *Connection) open(ctx context.Context) (*live, error) {
-	o := session.Options{
-		Client: mcp.Implementation{
-			Name: c.host.opts.Client.Name, Title: c.host.opts.Client.Title, Version: c.host.opts.Client.Version,
-		},
-		Elicit:   c.host.opts.Asker != nil,
-		Sampling: c.host.opts.Asker != nil && c.cfg.Sampling,
-		Roots:    true,
-		Discover: !c.host.knownLegacy(c.cfg) && c.cfg.transport() != TransportSSE,
-		Probe:    session.DefaultProbe, Stuck: session.DefaultStuck,
-	}
-	if c.cfg.transport() == TransportStdio && runner(c.cfg.Command, c.cfg.Args) {
-		o.Stuck = 0 // it may be silent because it is being installed
-	}
-	old := c.cfg.transport() == TransportSSE
-	var lastErr, firstErr error
-	var tries oauth.Tries
-	for n := 0; n < 4; n++ {
-		if err := c.renewed(ctx); err != nil {
-			return nil, err
-		}
-		l, link, err := c.link(ctx, old)
-		if err != nil {
-			return nil, err
-		}
-		l.session, err = session.Open(ctx, link, l.tap, o)
-		switch {
-		case err == nil:
-			c.host.remember(c.cfg, !l.session.Hello().Modern)
-			l.since = c.now()
-			return l, nil
-		case c.asksSignIn(err) && ctx.Err() == nil:
-			if err := c.admit(ctx, link, err, &tries); err != nil {
-				return nil, err
-			}
-			n-- // tries bounds it
-		case errors.Is(err, session.ErrStuck) && ctx.Err() == nil:
-			c.note("state", "", "it did not bear server/discover; it is started again without")
-			o.Discover, lastErr = false, err
-		case errors.Is(err, session.ErrNewer) && ctx.Err() == nil:
-			c.note("state", "", "it was slow to start; it is given more time")
-			o.Probe, o.Stuck, lastErr = 0, 0, err
-		case !old && outdated(err) && c.cfg.transport() == TransportHTTP && ctx.Err() == nil:
-			c.note("state", "", "it refuses Streamable HTTP; the transport of 2024-11-05 is tried")
-			o.Discover, old, firstErr = false, true, err
-		case firstErr != nil:
-			return nil, &stageError{StageHandshake, firstErr}
-		default:
-			c.keepStderr(l.stderr)
-			return nil, c.annotate(l, link, err)
-		}
-	}
-	return nil, &stageError{StageHandshake, lastErr}
-}
-
-// outdated reports whether an answer over HTTP is that of a server that may
-// speak the transport of 2024-11-05 alone (MCP 2025-11-25, transports, backwards
-// compatibility).
-func outdated(err error) bool {
-	var e *remote.Error
-	return errors.As(err, &e) && (e.Status == 400 || e.Status == 404 || e.Status == 405)
-}
-
 // annotate adds to an error of the handshake what the server wrote instead.
 func (c *Connection) annotate(l *live, link session.Link, err error) error {
 	if cause := link.Err(); cause != nil && errors.As(cause, new(*wire.ExitError)) {
 		err = cause
 	}
 	if n, first := l.tap.NoiseSeen(); n > 0 {
-		err = fmt.Errorf("%w (it wrote on its standard output what is no message of the protocol, first %q)", err, c.redact(first))
+		err = &noisyError{err, c.redact(first)}
 	}
 	return &stageError{StageHandshake, err}
 }
@@ -135,11 +69,12 @@ func (c *Connection) annotate(l *live, link session.Link, err error) error {
 // link makes a fresh way to the server, with the tap that reads it; old is the
 // transport of 2024-11-05.
 func (c *Connection) link(ctx context.Context, old bool) (*live, session.Link, error) {
-	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), roots: newRootsWait(), stderr: func() string { return "" }}
+	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), roots: newRootsWait(), renewed: make(chan struct{}, 1), stderr: func() string { return "" }}
 	l.tap = wire.NewTap(wire.Options{
-		MaxFrame: MaxFrame, Now: c.now,
+		MaxFrame: c.cfg.maxFrame(), Now: c.now, Capabilities: session.Tasks(),
 		Handle: c.handleOn(l.roots), Notify: c.notified, Noise: c.noised, Late: c.late,
 	})
+	c.opens(l)
 	if c.cfg.transport() != TransportStdio {
 		link, err := c.remoteLink(l.tap, old)
 		return l, link, err
@@ -148,25 +83,18 @@ func (c *Connection) link(ctx context.Context, old bool) (*live, session.Link, e
 	if err != nil {
 		return nil, nil, err
 	}
+	c.mu.Lock()
 	l.stderr = p.Stderr
-	return l, wire.NewStdio(wire.StdioOptions{Process: p, Tap: l.tap, Grace: stopGrace}), nil
+	c.mu.Unlock()
+	return l, wire.NewStdio(wire.StdioOptions{Process: p, Tap: l.tap, Grace: stopGrace, ProbeTimeout: -1}), nil
 }
 
 // program finds and starts the server's program.
 func (c *Connection) program(ctx context.Context) (*process.Process, error) {
 	if strings.TrimSpace(c.cfg.Command) == "" {
-		return nil, &stageError{StageProgram, errors.New("it has neither a command nor a URL")}
+		return nil, &stageError{StageProgram, &advised{errors.New("its entry has neither a command nor a URL"), "Give the program as command, or the address as url."}}
 	}
-	path := os.Getenv("PATH")
-	if c.host.opts.EnvPath != nil {
-		path = c.host.opts.EnvPath()
-	}
-	command, err := process.Look(expandHome(c.cfg.Command), path)
-	if err != nil && c.host.opts.EnvPath == nil {
-		// The login shell may know more folders; it is asked only when needed.
-		path = c.host.paths.Path(ctx)
-		command, err = process.Look(expandHome(c.cfg.Command), path)
-	}
+	command, path, err := c.host.paths.Find(ctx, expandHome(c.cfg.Command))
 	if err != nil {
 		return nil, &stageError{StageProgram, err}
 	}
@@ -181,11 +109,11 @@ func (c *Connection) program(ctx context.Context) (*process.Process, error) {
 		return nil, &stageError{StageProgram, err}
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, &stageError{StageProgram, fmt.Errorf("its working folder %s is missing or is no folder", dir)}
+		return nil, &stageError{StageProgram, &advised{fmt.Errorf("its working folder %s is missing or is no folder", dir), "Make that folder, or give another one as cwd."}}
 	}
-	p, err := process.Start(ctx, process.Spec{
-		Path: command, Args: c.cfg.Args, Env: process.Environment(c.cfg.Env, path), Dir: dir,
-	})
+	env := process.Environment(c.cfg.Env, path)
+	c.launches(command, dir, env)
+	p, err := process.Start(ctx, process.Spec{Path: command, Args: c.cfg.Args, Env: env, Dir: dir})
 	if err != nil {
 		return nil, &stageError{StageStart, err}
 	}
@@ -208,9 +136,11 @@ func expandHome(path string) string {
 func (c *Connection) remoteLink(tap *wire.Tap, old bool) (session.Link, error) {
 	link, err := remote.New(remote.Options{
 		URL: c.cfg.URL, Headers: c.cfg.Headers, AllowHTTP: c.cfg.AllowHTTP,
-		SSE: old, Tap: tap, MaxFrame: MaxFrame,
+		Network: remote.Network{Proxy: c.cfg.Proxy, CAFile: expandHome(c.cfg.CAFile)},
+		SSE:     old, Tap: tap, MaxFrame: int64(c.cfg.maxFrame()),
 		Warn:        func(text string) { c.note("warning", "", text) },
-		Renewed:     func() { c.mark("tools"); c.mark("prompts"); c.mark("resources") },
+		Renewed:     func() { c.mark("tools"); c.mark("prompts"); c.mark("resources"); c.renew() },
+		Missed:      func() { c.mark("tools"); c.mark("prompts"); c.mark("resources") },
 		ToolHeaders: func(tool string, arguments []byte) map[string]string { return c.toolHeaders(tool, arguments) },
 		Account:     c.account(),
 	})
@@ -231,6 +161,10 @@ func (c *Connection) welcome(l *live) {
 	old := c.info
 	c.info, c.protocol, c.caps = info, hello.Protocol, readCapabilities(hello.Capabilities)
 	c.stderr = ""
+	c.forgetLists()
+	if hello.Modern && c.caps.logging {
+		l.session.SetLogLevel(c.level())
+	}
 	c.mu.Unlock()
 	if old.InstructionsHash != info.InstructionsHash && old != (ServerInfo{}) {
 		c.events.put(ListChanged{Server: c.cfg.ID, Kind: "instructions"})
@@ -267,25 +201,29 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 	var version *session.VersionError
 	var status *remote.Error
 	var signIn *oauth.Error
+	var rpc *wire.Error
+	var noisy *noisyError
+	var known interface{ Hint() string }
+	noise := ""
+	if errors.As(err, &noisy) {
+		noise = noisy.first
+	}
 	switch {
 	case errors.As(err, &exit):
 		out.Exited, out.ExitCode, out.Stderr = true, exit.Code, c.redact(exit.Stderr)
 		if out.Stage == StageHandshake {
 			out.Stage = StageStart
 		}
-		out.Message = fmt.Sprintf("%s ended before it was ready (%s).", c.cfg.Command, exit.Ending)
-		out.Hint = "Run the command in a terminal to see what it needs: " + c.commandLine()
+		out.Message, out.Hint = exitSentence(exit), c.exitHint(exit, noise)
 	case out.Stage == StageList && !unsigned(err):
+		out.Hint = "It has started, but does not list its tools: look at its log, or give it a longer start time."
+		out.Stderr = c.redact(lastLines(c.rawStderr(), 20))
 	case errors.Is(err, errStartLimit):
 		if c.cfg.transport() != TransportStdio {
 			out.Stage = StageStart // nothing has come from there
 		}
-		out.Message = fmt.Sprintf("it did not answer within %s.", limit)
-		out.Hint = "Check the command; if it is only slow, give it a longer start time."
+		out.Message, out.Hint = c.silence(limit, noise)
 		out.Stderr = c.redact(lastLines(c.rawStderr(), 20))
-		if n := strings.Index(err.Error(), "(it wrote"); n >= 0 {
-			out.Message += " " + sentence(strings.Trim(err.Error()[n:], "()"))
-		}
 	case errors.As(err, &version):
 		out.Hint = "Use a version of the server that speaks one of these, or a newer version of this program."
 	case errors.As(err, &status):
@@ -299,8 +237,14 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 		}
 	case errors.As(err, &signIn):
 		out.Message, out.Hint = sentence(signIn.Message), signIn.Hint
-	case out.Stage == StageProgram && c.cfg.transport() == TransportStdio:
-		out.Hint = "Install the program, or give its full path as the command."
+	case errors.As(err, &known):
+		out.Hint = known.Hint()
+	case out.Stage == StageHandshake && errors.As(err, &rpc):
+		out.Message, out.Hint = refusal(rpc)
+		out.Stderr = c.redact(lastLines(c.rawStderr(), 20))
+	}
+	if noise := noiseSentence(noise); noise != "" {
+		out.Message += "\n" + noise
 	}
 	out.Message = c.redact(out.Message)
 	return out

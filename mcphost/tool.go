@@ -29,53 +29,52 @@ func toolReader(remote bool) func(json.RawMessage) entry[Tool] {
 			return entry[Tool]{dropped: "it is no object"}
 		}
 		e := entry[Tool]{key: str(m["name"])}
-		if why := wrongType(m, "name:s title:s description:s outputSchema:o annotations:o icons:a _meta:o execution:o"); why != "" {
-			e.dropped = why
+		if e.dropped = also(wrongType(m, "name:s")); e.dropped != "" {
 			return e
 		}
 		if e.dropped = badName(e.key); e.dropped != "" {
 			return e
 		}
+		odd := leaveOut(m, "title:s description:s outputSchema:o annotations:o icons:a _meta:o execution:o")
 		t := Tool{
 			Name: e.key, Title: str(m["title"]), Description: str(m["description"]),
 			OutputSchema: object(m["outputSchema"]), Annotations: object(m["annotations"]), Raw: raw,
 		}
-		if e.dropped = annotate(&t); e.dropped != "" {
-			return e
-		}
-		e.dropped, e.note = t.readSchema(m["inputSchema"], remote)
+		hint := annotate(&t)
+		var note string
+		e.dropped, note = t.readSchema(m["inputSchema"], remote)
 		if e.dropped != "" {
 			return e
 		}
+		e.note = also(odd, hint, note, oddIcons(m["icons"]))
 		var err error
 		if t.Definition, err = definition(raw); err != nil {
 			e.dropped = "its definition cannot be read: " + err.Error()
 			return e
 		}
-		t.AppOnly = appOnly(m["_meta"])
+		t.App, t.AppOnly = hasApp(m["_meta"]), appOnly(m["_meta"])
+		execution, _ := fields(m["execution"])
+		if support := str(execution["taskSupport"]); support == "required" || support == "optional" {
+			t.TaskSupport = support
+		}
 		e.value = t
 		return e
 	}
 }
 
-// annotate reads the hints and returns why they cannot be read.
-func annotate(t *Tool) string {
+// annotate reads the hints and says which cannot be read.
+func annotate(t *Tool) (note string) {
 	if t.Annotations == nil {
 		return ""
 	}
-	m, ok := fields(t.Annotations)
-	if !ok {
-		return "its annotations cannot be read"
-	}
-	if why := wrongType(m, "title:s readOnlyHint:b destructiveHint:b idempotentHint:b openWorldHint:b"); why != "" {
-		return "in its annotations " + why
-	}
+	t.Annotations, note = readableAnnotations(t.Annotations)
+	m, _ := fields(t.Annotations)
 	if t.Title == "" {
 		t.Title = str(m["title"])
 	}
 	t.ReadOnlyHint, t.DestructiveHint = boolean(m["readOnlyHint"]), boolean(m["destructiveHint"])
 	t.IdempotentHint, t.OpenWorldHint = boolean(m["idempotentHint"]), boolean(m["openWorldHint"])
-	return ""
+	return note
 }
 
 // readSchema checks the input schema. A missing one is taken for an empty one.
@@ -111,6 +110,14 @@ func appOnly(meta json.RawMessage) bool {
 	return !slices.ContainsFunc(visible, func(v json.RawMessage) bool { return str(v) == "model" })
 }
 
+// hasApp reports whether a tool names an app page: _meta.ui.resourceUri, or the flat
+// _meta["ui/resourceUri"] of before (MCP Apps 2026-01-26).
+func hasApp(meta json.RawMessage) bool {
+	m, _ := fields(meta)
+	ui, _ := fields(m["ui"])
+	return str(ui["resourceUri"]) != "" || str(m["ui/resourceUri"]) != ""
+}
+
 // readPrompt reads an entry of prompts/list.
 func readPrompt(raw json.RawMessage) entry[Prompt] {
 	m, ok := fields(raw)
@@ -118,12 +125,13 @@ func readPrompt(raw json.RawMessage) entry[Prompt] {
 		return entry[Prompt]{dropped: "it is no object"}
 	}
 	e := entry[Prompt]{key: str(m["name"])}
-	if e.dropped = wrongType(m, "name:s title:s description:s arguments:a icons:a _meta:o"); e.dropped != "" {
+	if e.dropped = also(wrongType(m, "name:s arguments:a")); e.dropped != "" {
 		return e
 	}
 	if e.dropped = badName(e.key); e.dropped != "" {
 		return e
 	}
+	e.note = leaveOut(m, "title:s description:s icons:a _meta:o")
 	p := Prompt{Name: e.key, Title: str(m["title"]), Description: str(m["description"]), Raw: raw}
 	arguments, _ := array(m["arguments"])
 	for i, a := range arguments {
@@ -132,10 +140,19 @@ func readPrompt(raw json.RawMessage) entry[Prompt] {
 			e.dropped = fmt.Sprintf("its argument %d has no name", i+1)
 			return e
 		}
+		name := str(am["name"])
+		if slices.ContainsFunc(p.Arguments, func(b PromptArgument) bool { return b.Name == name }) {
+			e.note = also(e.note, fmt.Sprintf("its argument %q stands there twice; the first was kept", short(name, 60)))
+			continue
+		}
+		e.note = also(e.note, leaveOut(am, "title:s description:s"))
 		required := boolean(am["required"])
+		if required == nil && !absent(am["required"]) {
+			e.note = also(e.note, fmt.Sprintf("whether its argument %q is required cannot be read; it is taken to be", short(name, 60)))
+		}
 		p.Arguments = append(p.Arguments, PromptArgument{
-			Name: str(am["name"]), Title: str(am["title"]), Description: str(am["description"]),
-			Required: required != nil && *required,
+			Name: name, Title: str(am["title"]), Description: str(am["description"]),
+			Required: required == nil && !absent(am["required"]) || required != nil && *required,
 		})
 	}
 	var err error
@@ -151,8 +168,8 @@ const maxURI = 8 << 10
 
 // readResource reads an entry of resources/list.
 func readResource(raw json.RawMessage) entry[Resource] {
-	m, why := resourceFields(raw, "uri")
-	e := entry[Resource]{key: str(m["uri"]), dropped: why}
+	m, why, note := resourceFields(raw, "uri")
+	e := entry[Resource]{key: str(m["uri"]), dropped: why, note: note}
 	if why != "" {
 		return e
 	}
@@ -169,8 +186,8 @@ func readResource(raw json.RawMessage) entry[Resource] {
 
 // readTemplate reads an entry of resources/templates/list.
 func readTemplate(raw json.RawMessage) entry[Template] {
-	m, why := resourceFields(raw, "uriTemplate")
-	e := entry[Template]{key: str(m["uriTemplate"]), dropped: why}
+	m, why, note := resourceFields(raw, "uriTemplate")
+	e := entry[Template]{key: str(m["uriTemplate"]), dropped: why, note: note}
 	if why != "" {
 		return e
 	}
@@ -182,19 +199,19 @@ func readTemplate(raw json.RawMessage) entry[Template] {
 }
 
 // resourceFields reads what resources and templates have in common.
-func resourceFields(raw json.RawMessage, uri string) (m map[string]json.RawMessage, dropped string) {
+func resourceFields(raw json.RawMessage, uri string) (m map[string]json.RawMessage, dropped, note string) {
 	m, ok := fields(raw)
 	if !ok {
-		return nil, "it is no object"
+		return nil, "it is no object", ""
 	}
-	if why := wrongType(m, uri+":s name:s title:s description:s mimeType:s annotations:o icons:a _meta:o"); why != "" {
-		return m, why
+	if why := wrongType(m, uri+":s"); why != "" {
+		return m, why, ""
 	}
 	switch s := str(m[uri]); {
 	case s == "":
-		return m, "it has no " + uri
+		return m, "it has no " + uri, ""
 	case len(s) > maxURI:
-		return m, fmt.Sprintf("its %s is longer than %d bytes", uri, maxURI)
+		return m, fmt.Sprintf("its %s is longer than %d bytes", uri, maxURI), ""
 	}
-	return m, ""
+	return m, "", leaveOut(m, "name:s title:s description:s mimeType:s annotations:o icons:a size:n _meta:o")
 }

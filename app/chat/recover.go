@@ -1,10 +1,12 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
+	"steward/app/consent"
 	"steward/app/journal"
 	"steward/storage"
 )
@@ -25,15 +27,22 @@ func (e *Engine) Recover(ctx context.Context, r journal.Recovery) error {
 			}
 		}
 	}
+	tasks := map[string]journal.OpenTask{} // by the id of the call that the model made
+	for _, t := range r.Tasks {
+		if t.Conversation != "" {
+			records[t.Conversation] = records[t.Conversation] // looked through, also without others
+			tasks[cmp.Or(t.Edits, t.Call)] = t
+		}
+	}
 	for conversation, list := range records {
-		if err := e.recoverConversation(ctx, conversation, list); err != nil && !errors.Is(err, storage.ErrNotFound) {
+		if err := e.recoverConversation(ctx, conversation, list, tasks); err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return fmt.Errorf("calls that a crash left open in the conversation %s could not be answered: %w", conversation, err)
 		}
 	}
 	return nil
 }
 
-func (e *Engine) recoverConversation(ctx context.Context, conversation string, records []journal.Record) error {
+func (e *Engine) recoverConversation(ctx context.Context, conversation string, records []journal.Record, tasks map[string]journal.OpenTask) error {
 	messages, err := e.o.Store.Messages(ctx, conversation, 0, 500)
 	if err != nil {
 		return err
@@ -55,7 +64,10 @@ func (e *Engine) recoverConversation(ctx context.Context, conversation string, r
 				Time: e.o.Now().UTC(), Text: "Not executed. Steward was closed before the call was sent.",
 			}
 			meta := storedMeta{Server: c.Server, Tool: c.Tool, Outcome: journal.Withdrawn, Effect: journal.EffectNone}
-			if rec, ok := take(&records, c); ok && rec.Outcome == journal.Unknown {
+			if t, ok := tasks[c.ID]; ok {
+				row.Text = consent.TextRunning
+				meta.Record, meta.Outcome, meta.Effect = t.Record.Record, t.Outcome, t.Effect
+			} else if rec, ok := take(&records, c); ok && rec.Outcome == journal.Unknown {
 				row.Text = "Steward ended while this call ran. It may or may not have had an effect; do not repeat it without asking the person."
 				meta.Record, meta.Outcome, meta.Effect = rec.Record, rec.Outcome, rec.Effect
 			} else if ok {
@@ -78,6 +90,35 @@ func (e *Engine) recoverConversation(ctx context.Context, conversation string, r
 		}
 		return nil
 	})
+}
+
+// Answered stores how a call ended that had been left open, in place of what stands
+// for its answer in its conversation. A call by hand has none there.
+func (e *Engine) Answered(ctx context.Context, t journal.OpenTask, o consent.Outcome) error {
+	id := cmp.Or(t.Edits, t.Call)
+	if err := e.o.Store.Flush(ctx); err != nil {
+		return err
+	}
+	stored, err := e.o.Store.Message(ctx, "m_"+id)
+	if errors.Is(err, storage.ErrNotFound) || err == nil && stored.Conversation != t.Conversation {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("the answer to record %d cannot be stored in its conversation: %w", t.Record.Record, err)
+	}
+	in := &turn{e: e, conv: storage.Conversation{ID: t.Conversation}}
+	p := &pending{stored: storedCall{ID: id, Server: t.Server, Tool: t.Tool}, outcome: o}
+	if meta := readMeta(stored); meta.Edited != "" || t.Edits != "" {
+		p.edited = cmp.Or(meta.Edited, t.Arguments)
+	}
+	row := in.resultRow(p)
+	row.Parent = stored.Parent
+	err = e.o.Store.Write(ctx, func(tx *storage.Tx) error { return tx.PutMessage(row) })
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return fmt.Errorf("the answer to record %d cannot be stored in its conversation: %w", t.Record.Record, err)
+	}
+	in.stored(row)
+	return nil
 }
 
 // take finds the record of a call: the one with its arguments, else (secrets in

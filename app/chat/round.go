@@ -97,6 +97,7 @@ type pending struct {
 	unknown bool   // names no tool
 	beyond  bool   // more calls than one answer may hold; told once for all
 	outcome consent.Outcome
+	edited  string // of a call that is taken up again: the arguments that were sent
 	err     error
 }
 
@@ -281,7 +282,10 @@ func (t *turn) resultRow(p *pending) storage.Message {
 		o := p.outcome
 		m.Text = o.Text
 		meta.Record, meta.Outcome, meta.Effect, meta.Reason = o.Record, o.Outcome, o.Effect, o.Reason
-		if o.Call.Arguments() != p.call.Arguments() {
+		switch {
+		case p.call.ID() == "": // taken up again
+			meta.Edited = p.edited
+		case o.Call.Arguments() != p.call.Arguments():
 			meta.Edited = t.e.o.Known.RedactJSON(o.Call.Arguments())
 		}
 		for _, img := range o.Images {

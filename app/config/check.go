@@ -26,6 +26,7 @@ func (e *entry) check(line int) {
 	e.checkEnv()
 	e.checkHeaders()
 	e.checkOAuth()
+	e.checkNetwork()
 	if e.s.URL != "" {
 		e.checkURL()
 	}
@@ -245,8 +246,8 @@ func (e *entry) checkPlaceholders() {
 			case strings.HasPrefix(ref, "secret:"):
 			case strings.HasPrefix(ref, "input:"):
 				e.warns(e.at(field), fmt.Sprintf("${%s} is a question another program asks, and stays as it is here", shorten(ref)), "Write ${secret:NAME} instead.")
-			case field != "env" && field != "cwd" && field != "roots":
-				e.warns(e.at(field), fmt.Sprintf("${%s} stays as it is in %q; variables are filled in only in env, cwd and roots", shorten(ref), field), "Write the value, or ${secret:NAME}.")
+			case field != "env" && field != "cwd" && field != "roots" && field != "caFile":
+				e.warns(e.at(field), fmt.Sprintf("${%s} stays as it is in %q; variables are filled in only in env, cwd, caFile and roots", shorten(ref), field), "Write the value, or ${secret:NAME}.")
 			}
 		}
 	}
@@ -255,6 +256,8 @@ func (e *entry) checkPlaceholders() {
 	warn("cwd", e.s.Cwd)
 	warn("oauth", e.s.OAuth.ClientID)
 	warn("oauth", e.s.OAuth.ClientSecret)
+	warn("proxy", e.s.Proxy)
+	warn("caFile", e.s.CAFile)
 	for _, a := range e.s.Args {
 		warn("args", a)
 	}

@@ -217,9 +217,12 @@ func putFields(member *hujson.ObjectMember, s Server) error {
 	put("roots", !slices.Equal(s.Roots, now.Roots), len(s.Roots) == 0, texts(s.Roots))
 	put("timeout", s.ToolTimeout != now.ToolTimeout, s.ToolTimeout == 0, hujson.String(span(s.ToolTimeout)))
 	put("startTimeout", s.StartTimeout != now.StartTimeout, s.StartTimeout == 0, hujson.String(span(s.StartTimeout)))
+	put("maxMessage", s.MaxMessage != now.MaxMessage, s.MaxMessage == 0, hujson.String(sizeText(s.MaxMessage)))
 	put("sampling", s.Sampling != now.Sampling, !s.Sampling, hujson.Bool(true))
 	put("allowHttp", s.AllowHTTP != now.AllowHTTP, !s.AllowHTTP, hujson.Bool(true))
 	put("oauth", !s.OAuth.equal(now.OAuth), s.OAuth.Empty(), oauthValue(s.OAuth, indent))
+	put("proxy", s.Proxy != now.Proxy, s.Proxy == "", hujson.String(s.Proxy))
+	put("caFile", s.CAFile != now.CAFile, s.CAFile == "", hujson.String(s.CAFile))
 	if s.Disabled != now.Disabled {
 		setField(obj, "enabled", nil, true, indent)
 		setField(obj, "disabled", hujson.Bool(true), !s.Disabled, indent)

@@ -99,7 +99,8 @@ var fieldNames = map[string]string{
 	"headers": "headers", "type": "type", "transport": "type",
 	"disabled": "disabled", "enabled": "enabled", "roots": "roots",
 	"timeout": "timeout", "startTimeout": "startTimeout", "sampling": "sampling",
-	"allowHttp": "allowHttp", "allowHTTP": "allowHttp", "oauth": "oauth", "auth": "oauth",
+	"allowHttp": "allowHttp", "allowHTTP": "allowHttp", "proxy": "proxy", "caFile": "caFile",
+	"maxMessage": "maxMessage", "oauth": "oauth", "auth": "oauth",
 }
 
 // Fields that say nothing about how to reach a server.
@@ -151,12 +152,18 @@ func (e *entry) field(m hujson.ObjectMember) {
 		e.duration(raw, m.Value, &e.s.ToolTimeout)
 	case "startTimeout":
 		e.duration(raw, m.Value, &e.s.StartTimeout)
+	case "maxMessage":
+		e.size(raw, m.Value, &e.s.MaxMessage)
 	case "sampling":
 		e.flag(raw, m.Value, &e.s.Sampling)
 	case "allowHttp":
 		e.flag(raw, m.Value, &e.s.AllowHTTP)
 	case "oauth":
 		e.oauth(raw, m.Value)
+	case "proxy":
+		e.text(raw, m.Value, &e.s.Proxy)
+	case "caFile":
+		e.text(raw, m.Value, &e.s.CAFile)
 	}
 }
 

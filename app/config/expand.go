@@ -44,11 +44,14 @@ func (s Server) Hash() string {
 		put("oauth", o.ClientID, o.ClientSecret, o.MetadataURL, fmt.Sprint(o.CallbackPort))
 		list("scopes", o.Scopes)
 	}
+	if s.Proxy != "" || s.CAFile != "" { // without them the review stays what it was
+		put("network", s.Proxy, s.CAFile)
+	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
 // Expand returns the server as it is to be started: in the values of Env, in
-// Cwd and in Roots, ~ or ~/ at the start becomes home, and $VAR, ${VAR} and
+// Cwd, in CAFile and in Roots, ~ or ~/ at the start becomes home, and $VAR, ${VAR} and
 // ${env:VAR} become what lookup says (os.LookupEnv for the running program);
 // $$ stands for one dollar sign. A variable that is not set stays as written
 // and becomes a warning. Everything else stays as written, also
@@ -64,7 +67,7 @@ func Expand(s Server, lookup func(string) (string, bool), home string) (Server, 
 	for i, root := range s.Roots {
 		roots[i] = x.text("roots", root)
 	}
-	s.Env, s.Roots, s.Cwd = env, roots, x.text("cwd", s.Cwd)
+	s.Env, s.Roots, s.Cwd, s.CAFile = env, roots, x.text("cwd", s.Cwd), x.text("caFile", s.CAFile)
 	return s, x.problems
 }
 

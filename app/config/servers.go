@@ -55,6 +55,11 @@ type Server struct {
 	Sampling                  bool // the server may ask for model answers
 	AllowHTTP                 bool // plain http beyond this computer is accepted
 	OAuth                     OAuth
+	// Proxy and CAFile say how an address is reached; "" is what the settings say. See
+	// [CheckProxy].
+	Proxy, CAFile string
+	// MaxMessage is the largest message accepted from it, in bytes; 0 where the file sets none.
+	MaxMessage int
 }
 
 // Problem is something about a servers file that the person should know. If

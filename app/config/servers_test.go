@@ -42,7 +42,7 @@ func TestServersAsPeopleWriteThem(t *testing.T) {
   "mcpServers": {
     /* files */
     "files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/tmp/a b"], "env": {"TOKEN": "$MY_TOKEN", "P": "~/data", "EMPTY": ""},
-      "cwd": "~/work", "roots": ["/srv"], "timeout": 90, "startTimeout": "5s", "sampling": true,},
+      "cwd": "~/work", "roots": ["/srv"], "timeout": 90, "startTimeout": "5s", "maxMessage": "128 MiB", "sampling": true,},
     "remote": {"type": "streamable-http", "url": "https://host.example/mcp", "headers": {"Authorization": "Bearer ${secret:remote}"}, "disabled": true},
     "old": {"url": "http://127.0.0.1:8080/sse", "transport": "sse", "timeout": null},
     "天气 / wx 🌦": {"command": "wx", "type": "stdio", "description": "weather", "args": null},
@@ -51,7 +51,7 @@ func TestServersAsPeopleWriteThem(t *testing.T) {
 `
 	want := []Server{
 		{Name: "files", Command: "npx", Args: []string{"-y", "@modelcontextprotocol/server-filesystem", "/tmp/a b"}, Env: map[string]string{"TOKEN": "$MY_TOKEN", "P": "~/data", "EMPTY": ""},
-			Cwd: "~/work", Roots: []string{"/srv"}, ToolTimeout: 90 * time.Second, StartTimeout: 5 * time.Second, Sampling: true, Transport: Stdio},
+			Cwd: "~/work", Roots: []string{"/srv"}, ToolTimeout: 90 * time.Second, StartTimeout: 5 * time.Second, MaxMessage: 128 << 20, Sampling: true, Transport: Stdio},
 		{Name: "remote", URL: "https://host.example/mcp", Headers: map[string]string{"Authorization": "Bearer ${secret:remote}"}, Disabled: true, Transport: HTTP},
 		{Name: "old", URL: "http://127.0.0.1:8080/sse", Transport: SSE},
 		{Name: "天气 / wx 🌦", Command: "wx", Transport: Stdio},

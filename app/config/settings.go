@@ -6,6 +6,8 @@ import (
 	"maps"
 	"math"
 	"net/url"
+	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -27,6 +29,10 @@ type Settings struct {
 	Temperature *float64 // nil is the endpoint's own
 	System      string   // instructions that every conversation begins with
 
+	// Proxy and CAFile say how servers over HTTP are reached whose entry says nothing of
+	// it: see [CheckProxy]; a file of certificates trusted besides the system's.
+	Proxy, CAFile string
+
 	unknown map[string]json.RawMessage // of a newer version; kept when written again
 }
 
@@ -44,6 +50,8 @@ type stored struct {
 	MaxTokens    int      `json:"maxTokens,omitempty"`
 	Temperature  *float64 `json:"temperature,omitempty"`
 	System       string   `json:"system,omitempty"`
+	Proxy        string   `json:"proxy,omitempty"`
+	CAFile       string   `json:"caFile,omitempty"`
 }
 
 // DefaultSettings are those of a new folder.
@@ -68,6 +76,7 @@ func LoadSettings(data json.RawMessage) (Settings, error) {
 	}
 	s.BaseURL, s.Model, s.KeyName, s.Profile, s.AllowHTTP = d.BaseURL, d.Model, d.KeyName, d.Profile, d.AllowHTTP
 	s.MaxTokens, s.Temperature, s.System = d.MaxTokens, d.Temperature, d.System
+	s.Proxy, s.CAFile = d.Proxy, d.CAFile
 	if d.MaxRounds != 0 {
 		s.MaxRounds = d.MaxRounds
 	}
@@ -116,6 +125,12 @@ func (s Settings) Check() error {
 	if t := s.Temperature; t != nil && !(*t >= 0 && *t <= math.MaxFloat32) {
 		return fmt.Errorf("the setting temperature is %v, but must be a number from 0", *t)
 	}
+	if why, what := CheckProxy(s.Proxy); why != "" {
+		return fmt.Errorf("the setting proxy %s; %s", why, what)
+	}
+	if s.CAFile != "" && !filepath.IsAbs(s.CAFile) && !strings.HasPrefix(s.CAFile, "~/") {
+		return fmt.Errorf("the setting caFile is %q, but must be the whole path of a file", shorten(s.CAFile))
+	}
 	if s.MaxTokens < 0 {
 		return fmt.Errorf("the setting maxTokens is %d, but must not be negative", s.MaxTokens)
 	}
@@ -129,6 +144,7 @@ func (s Settings) Encode() json.RawMessage {
 		BaseURL: s.BaseURL, Model: s.Model, KeyName: s.KeyName, Profile: s.Profile, AllowHTTP: s.AllowHTTP,
 		MaxRounds: s.MaxRounds, ToolTimeout: s.ToolTimeout.String(), StartTimeout: s.StartTimeout.String(), Expiry: s.Expiry.String(),
 		MaxTokens: s.MaxTokens, Temperature: s.Temperature, System: s.System,
+		Proxy: s.Proxy, CAFile: s.CAFile,
 	})
 	if err != nil {
 		return nil
@@ -137,7 +153,7 @@ func (s Settings) Encode() json.RawMessage {
 		return data
 	}
 	all := maps.Clone(s.unknown)
-	for _, known := range []string{"baseURL", "model", "keyName", "profile", "allowHTTP", "maxRounds", "toolTimeout", "startTimeout", "expiry", "maxTokens", "temperature", "system"} {
+	for _, known := range []string{"baseURL", "model", "keyName", "profile", "allowHTTP", "maxRounds", "toolTimeout", "startTimeout", "expiry", "maxTokens", "temperature", "system", "proxy", "caFile"} {
 		delete(all, known)
 	}
 	var own map[string]json.RawMessage

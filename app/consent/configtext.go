@@ -24,6 +24,8 @@ func configText(c mcphost.ServerConfig) string {
 	if c.URL != "" {
 		add("address", c.URL)
 		add("header", slices.Sorted(maps.Keys(c.Headers))...)
+		add("proxy", withoutUser(c.Proxy))
+		add("trusts the certificates of", c.CAFile)
 		add("signs in as", c.OAuth.ClientID, c.OAuth.MetadataURL)
 		add("signs in for", strings.Join(c.OAuth.Scopes, " "))
 		if c.OAuth.CallbackPort != 0 {

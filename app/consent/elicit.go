@@ -35,6 +35,9 @@ var ErrUnanswerable = mcphost.ErrUnanswerable
 // Elicit answers a server that asks the person for something
 // (elicitation/create). It implements mcphost.Asker.
 func (g *Gate) Elicit(ctx context.Context, e mcphost.Elicitation) (mcphost.ElicitAnswer, error) {
+	if e.Mode == ModeDone {
+		return g.pageDone(ctx, e)
+	}
 	q := &question{g: g, ctx: ctx, log: context.WithoutCancel(ctx), o: g.origin(e.Server, e.Calls), e: e, started: g.o.Now()}
 	if q.e.Mode == "" {
 		q.e.Mode = modeForm

@@ -12,6 +12,7 @@ import (
 	"steward/app/secrets"
 	"steward/mcphost"
 	"steward/mcphost/schema"
+	"steward/mcphost/send"
 	"steward/storage"
 )
 
@@ -21,10 +22,17 @@ var (
 	// ErrStopped says that the person stopped the turn or the call.
 	ErrStopped = errors.New("stopped by the person")
 	// ErrClosed says that the program ends.
-	ErrClosed = errors.New("the program was closed")
+	ErrClosed error = closedError{}
 	// ErrAbandoned says that the person went on to something else.
 	ErrAbandoned = errors.New("the person went on without deciding")
 )
+
+// closedError leaves the tasks that servers have made of calls as they are: they are
+// followed on at the next start.
+type closedError struct{}
+
+func (closedError) Error() string { return "the program was closed" }
+func (closedError) Unwrap() error { return send.ErrLeave }
 
 // errEnded ends the context of a call that has its outcome.
 var errEnded = errors.New("the call has ended")

@@ -47,7 +47,7 @@ type Item struct {
 
 // Elicitation is a server's question to the person.
 type Elicitation struct {
-	Mode    string // form or url
+	Mode    string // form, url or ModeDone
 	Message string // as the server wrote it; show it through Presentation
 	Schema  json.RawMessage
 	URL     string
@@ -145,11 +145,20 @@ type Presentation struct {
 	Hints       []string // names of models that the server would like, on one line each
 	System      string   // a sampling request's system prompt
 	Messages    []SamplingMessage
-	Answer      string // the model's answer to a sampling request
+	Tools       []SamplingTool // that a sampling request offers to the model
+	Answer      string         // the model's answer to a sampling request
+	Calls       []SamplingTool // of these tools in that answer; Schema is the input
 
 	// Of a sign-in, each on one line.
 	Issuer, Resource, Redirect string
 	Scopes                     []string
+}
+
+// SamplingTool is a tool of a sampling request, or a call of it, as it is shown.
+type SamplingTool struct {
+	Name        string // through clean.Reveal
+	Description string // cleaned
+	Schema      string // JSON, through clean.Reveal
 }
 
 // Field is one field of a form. Name is the raw key for Answer.Content; all

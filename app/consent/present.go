@@ -86,6 +86,12 @@ func claims(t mcphost.Tool) []string {
 		say(t.IdempotentHint, "has no further effect when repeated", "")
 	}
 	say(t.OpenWorldHint, "reaches systems outside of it, such as the internet", "reaches nothing outside of it")
+	if t.App {
+		out = append(out, "It has an app page of its own, which Steward does not draw; the text of its result is shown.")
+	}
+	if t.AppOnly {
+		out = append(out, "Its server means it for that page alone: no model is offered it, and none can call it.")
+	}
 	return out
 }
 

@@ -366,13 +366,7 @@ func (r *run) send(exact []byte, receipt *journal.Receipt) (Outcome, error) {
 			r.spent.Store(true)
 			return nil
 		},
-		Sent:    func() { r.entry.Sent() },
-		Attempt: r.entry.Attempt,
-		Progress: func(done, total float64, message string) {
-			p := event.Progress{Conversation: r.call.Conversation(), Call: r.call.ID(), Progress: done, Total: total, Message: g.line(message)}
-			g.progressed(r, p)
-			g.o.Bus.Publish(p)
-		},
+		Sent: func() { r.entry.Sent() }, Attempt: r.attempt, Progress: r.progress,
 	})
 	if err != nil {
 		effect := journal.EffectNone
@@ -384,7 +378,16 @@ func (r *run) send(exact []byte, receipt *journal.Receipt) (Outcome, error) {
 	if r.spent.Load() {
 		r.sentAt = r.started
 	}
+	return r.received(res)
+}
+
+// received takes how the call ended, or that its task was left.
+func (r *run) received(res send.Result) (Outcome, error) {
+	g := r.g
 	r.entry.Frames(frames(res.Frames))
+	if res.Outcome == send.Left {
+		return r.leftOpen(), nil
+	}
 	c := g.readContent(res.Content, res.Structured)
 	o := Outcome{
 		Outcome: res.Outcome, Effect: res.Effect, Reason: g.cleanText(res.Reason), Content: c.blocks,
@@ -392,6 +395,9 @@ func (r *run) send(exact []byte, receipt *journal.Receipt) (Outcome, error) {
 	}
 	if res.Outcome == journal.OK || res.Outcome == journal.ToolError {
 		o.Text = c.text
+		for _, why := range res.Unfit { // else the model takes for valid what is not
+			o.Text += "\n[" + g.line(why) + "]"
+		}
 	}
 	for _, note := range res.Notes {
 		o.Notes = append(o.Notes, g.line(note))

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -52,12 +51,10 @@ func (g *Gate) cleanRequest(r mcphost.SamplingRequest) mcphost.SamplingRequest {
 	r.System = g.cleanText(r.System)
 	messages := make([]mcphost.SamplingMessage, len(r.Messages))
 	for i, m := range r.Messages {
-		messages[i] = mcphost.SamplingMessage{Role: m.Role, Content: slices.Clone(m.Content)}
-		for k := range m.Content {
-			messages[i].Content[k].Text = g.cleanText(m.Content[k].Text)
-		}
+		messages[i] = mcphost.SamplingMessage{Role: m.Role, Content: g.cleanBlocks(m.Content)}
 	}
 	r.Messages = messages
+	r.Tools = g.cleanTools(r.Tools)
 	return r
 }
 
@@ -171,6 +168,9 @@ func (s *sampling) result(a mcphost.SamplingAnswer) (json.RawMessage, error) {
 	if s.text {
 		out["answered"] = s.before
 	}
+	if len(a.Calls) > 0 {
+		out["calls"] = recordedCalls(a.Calls)
+	}
 	text, err := encode(out)
 	return json.RawMessage(text), err
 }
@@ -183,21 +183,12 @@ func (s *sampling) refusal() string {
 		return "this server may not ask for the model"
 	case g.o.Policy.Sampling == Deny:
 		return "requests to the model are refused by the settings"
-	case s.wantsTools():
-		return "tools in sampling are not offered by this host"
 	case g.muted(s.o):
 		return "the person has refused this server twice in this turn"
 	case !g.sampled(s.o):
 		return fmt.Sprintf("the server has asked for the model more than %d times during one call", g.o.MaxSamples)
 	}
 	return ""
-}
-
-func (s *sampling) wantsTools() bool {
-	var p struct {
-		Tools []json.RawMessage `json:"tools"`
-	}
-	return json.Unmarshal(s.req.Raw, &p) == nil && len(p.Tools) > 0
 }
 
 // changed tells whether the person changed anything on the way.
@@ -283,6 +274,8 @@ func (o origin) givenUp(ctx context.Context) (d decision, why string) {
 		}
 	}
 	switch {
+	case finished(ctx):
+		d.reason, why = "the server says that it is done", goneAnswered
 	case errors.Is(cause, mcphost.ErrTakenBack):
 		d.reason = "the server took it back"
 	case errors.Is(cause, mcphost.ErrSessionOver):

@@ -131,31 +131,23 @@ func (s *sampling) state(l *SamplingLimits) error {
 
 // intend records, durably, all that the model is about to get.
 func (s *sampling) intend() error {
-	type block struct {
-		Type     string `json:"type"`
-		Text     string `json:"text,omitempty"`
-		MIMEType string `json:"mimeType,omitempty"`
-		Bytes    int    `json:"bytes,omitempty"`
-	}
 	type message struct {
-		Role    string  `json:"role"`
-		Content []block `json:"content"`
+		Role    string          `json:"role"`
+		Content []recordedBlock `json:"content"`
 	}
 	v := struct {
-		Endpoint    string    `json:"endpoint,omitempty"`
-		Model       string    `json:"model,omitempty"`
-		System      string    `json:"systemPrompt"`
-		Messages    []message `json:"messages"`
-		MaxTokens   int       `json:"maxTokens"`
-		Temperature *float64  `json:"temperature,omitempty"`
-		Stop        []string  `json:"stopSequences,omitempty"`
-	}{s.target.Endpoint, s.target.Model, s.req.System, []message{}, s.req.MaxTokens, s.req.Temperature, s.req.Stop}
+		Endpoint    string         `json:"endpoint,omitempty"`
+		Model       string         `json:"model,omitempty"`
+		System      string         `json:"systemPrompt"`
+		Messages    []message      `json:"messages"`
+		MaxTokens   int            `json:"maxTokens"`
+		Temperature *float64       `json:"temperature,omitempty"`
+		Stop        []string       `json:"stopSequences,omitempty"`
+		Tools       []recordedTool `json:"tools,omitempty"`
+		ToolChoice  string         `json:"toolChoice,omitempty"`
+	}{s.target.Endpoint, s.target.Model, s.req.System, []message{}, s.req.MaxTokens, s.req.Temperature, s.req.Stop, recordedTools(s.req.Tools), s.req.ToolChoice}
 	for _, m := range s.req.Messages {
-		out := message{Role: m.Role, Content: []block{}}
-		for _, c := range m.Content {
-			out.Content = append(out.Content, block{c.Type, c.Text, c.MIMEType, len(c.Data)})
-		}
-		v.Messages = append(v.Messages, out)
+		v.Messages = append(v.Messages, message{m.Role, recordedBlocks(m.Content)})
 	}
 	exact, err := encode(v)
 	if err != nil {

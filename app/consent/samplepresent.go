@@ -14,12 +14,16 @@ func (s *sampling) hash(answer *mcphost.SamplingAnswer) string {
 	parts := append([]string{"sampling", s.o.server, s.target.Endpoint, s.target.Model, s.req.System, fmt.Sprint(s.req.MaxTokens)}, s.settings()...)
 	for _, m := range s.req.Messages {
 		parts = append(parts, m.Role)
-		for _, c := range m.Content {
-			parts = append(parts, c.Type, c.Text, c.MIMEType, string(c.Data))
-		}
+		parts = append(parts, hashed(m.Content)...)
+	}
+	for _, t := range s.req.Tools {
+		parts = append(parts, "tool", t.Name, t.Title, t.Description, string(t.InputSchema))
 	}
 	if answer != nil {
 		parts = append(parts, "answer", answer.Text)
+		for _, c := range answer.Calls {
+			parts = append(parts, "call", c.ID, c.Name, string(c.Input))
+		}
 	}
 	return hashOf(parts...)
 }
@@ -32,6 +36,12 @@ func (s *sampling) settings() []string {
 	}
 	for _, stop := range s.req.Stop {
 		out = append(out, fmt.Sprintf("The server lets the answer end before “%s”.", clean.Reveal(stop)))
+	}
+	switch s.req.ToolChoice {
+	case mcphost.ToolsRequired:
+		out = append(out, "The server makes the model use one of its tools.")
+	case mcphost.ToolsNone:
+		out = append(out, "The server does not let the model use its tools this time.")
 	}
 	return out
 }
@@ -49,6 +59,7 @@ func (s *sampling) present(answer *mcphost.SamplingAnswer) (*Sampling, Presentat
 		raw.Messages = append(raw.Messages, sampleMessage(m, func(t string) string { return t }))
 		p.Messages = append(p.Messages, sampleMessage(m, revealLines))
 	}
+	p.Tools = presentTools(s.req.Tools)
 	if s.wanted > s.limits.MaxTokens {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("The server wanted an answer of up to %d tokens; %d is the limit here.", s.wanted, s.limits.MaxTokens))
 	}
@@ -58,6 +69,7 @@ func (s *sampling) present(answer *mcphost.SamplingAnswer) (*Sampling, Presentat
 	if answer != nil {
 		raw.Answer, raw.Model = answer.Text, answer.Model
 		p.Answer, p.Model = revealLines(answer.Text), clean.Line(answer.Model, 200)
+		p.Calls = presentCalls(answer.Calls)
 		p.Title = fmt.Sprintf("The model’s answer would go to %s", clean.Reveal(s.o.server))
 	}
 	return raw, p
@@ -67,9 +79,13 @@ func sampleMessage(m mcphost.SamplingMessage, show func(string) string) Sampling
 	out := SamplingMessage{Role: m.Role}
 	var others []string
 	for _, c := range m.Content {
-		if c.Type == "text" {
+		switch {
+		case c.Type == "text":
 			out.Text += show(c.Text)
-		} else {
+		case aboutTool(c):
+			out.Tools = append(out.Tools, show(toolWords(c)))
+			others = append(others, blockWords(c))
+		default:
 			others = append(others, fmt.Sprintf("%s (%s, %d bytes)", clean.Line(c.Type, 30), clean.Line(c.MIMEType, 60), len(c.Data)))
 		}
 	}

@@ -43,6 +43,8 @@ type SamplingMessage struct {
 	Role string
 	Text string
 	Note string
+	// Tools are the uses of tools and the results of tools among these blocks, whole.
+	Tools []string
 }
 
 // SamplingEdit is what a person changed in a request beside its system prompt.

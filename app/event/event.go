@@ -79,6 +79,7 @@ type Progress struct {
 	Progress     float64
 	Total        float64
 	Message      string
+	Task         bool // the server works on the call as a task
 }
 
 // Elicitation says how a server's question to the person ended: accept,

@@ -66,6 +66,8 @@ type Options struct {
 type Recovery struct {
 	// Unknown were begun and may have happened; Withdrawn were never sent.
 	Unknown, Withdrawn []Record
+	// Tasks are calls that stay open, because their servers work on them as tasks.
+	Tasks []OpenTask
 	// Problem says why the journal does not hold; "" where it does. The journal
 	// then records nothing until Acknowledge.
 	Problem string

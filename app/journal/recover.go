@@ -12,7 +12,8 @@ import (
 const reasonCrash = "crash"
 
 // recover closes what a crash left open: what was intended may have happened,
-// what was not was never sent. Crashing in the middle of it changes nothing,
+// what was not was never sent. Only a call that its server works on as a task stays
+// open, because how it ends can still be learned. Crashing in the middle of it changes nothing,
 // because it is one transaction.
 func (j *Journal) recover(ctx context.Context, r *Recovery) error {
 	var open []storage.Record
@@ -22,7 +23,18 @@ func (j *Journal) recover(ctx context.Context, r *Recovery) error {
 			if err != nil {
 				return err
 			}
-			open = append(open, found...)
+			for _, row := range found {
+				t, ok, err := j.openTask(s, row)
+				if err != nil {
+					return err
+				}
+				if !ok {
+					open = append(open, row)
+					continue
+				}
+				j.keepOpen(row)
+				r.Tasks = append(r.Tasks, t)
+			}
 		}
 		return nil
 	})
@@ -31,7 +43,7 @@ func (j *Journal) recover(ctx context.Context, r *Recovery) error {
 	}
 	var batch []*item
 	for _, row := range open {
-		j.open[row.N] = &projection{row: row, words: row.Server + "\n" + row.Tool + "\n" + findable(row.Arguments) + "\n"}
+		j.keepOpen(row)
 		m := meta{Outcome: Withdrawn, Effect: EffectNone}
 		if row.Outcome == Running {
 			m = meta{Outcome: Unknown, Effect: EffectUnknown}
@@ -61,4 +73,8 @@ func (j *Journal) recover(ctx context.Context, r *Recovery) error {
 		j.wake <- struct{}{}
 	}
 	return nil
+}
+
+func (j *Journal) keepOpen(row storage.Record) {
+	j.open[row.N] = &projection{row: row, words: row.Server + "\n" + row.Tool + "\n" + findable(row.Arguments) + "\n"}
 }

@@ -127,6 +127,11 @@ func wholeWord(form string) func(string, int) (int, int) {
 // time linear in len(s), whatever the number of values.
 func (r *Redactor) Redact(s string) string {
 	m := r.values.Load()
+	return seen(s, func(s string) string { return redact(m, s) })
+}
+
+// redact replaces what m and the patterns find.
+func redact(m *matcher, s string) string {
 	for range maxPasses {
 		before := s
 		if m != nil {

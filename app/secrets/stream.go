@@ -12,7 +12,7 @@ func (r *Redactor) Known(s string) string {
 	if m == nil {
 		return s
 	}
-	return m.known(s, 0)
+	return seen(s, func(s string) string { return m.known(s, 0) })
 }
 
 // KnownJSON is [Redactor.Known] for a text that is one JSON object and must stay one.

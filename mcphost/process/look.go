@@ -18,16 +18,56 @@ type NotFoundError struct {
 	Path string
 	// Reason says what is wrong with the file, if there is one.
 	Reason string
+	// Needs is the program whose first line asks for Command, "" if none does.
+	Needs string
+
+	advice string // what to do; "" is to install it
 }
 
 func (e *NotFoundError) Error() string {
-	if e.Reason != "" {
+	switch {
+	case e.Needs != "":
+		return fmt.Sprintf("the program %q needs %q, as its first line says, and that was not found in PATH (%s)", e.Needs, e.Command, e.Path)
+	case e.Reason != "":
 		return fmt.Sprintf("the program %q cannot be run: %s", e.Command, e.Reason)
-	}
-	if e.Path == "" && strings.ContainsAny(e.Command, `/\`) {
+	case e.Path == "" && strings.ContainsAny(e.Command, `/\`):
 		return fmt.Sprintf("the program %q does not exist", e.Command)
 	}
 	return fmt.Sprintf("the program %q was not found in PATH (%s)", e.Command, e.Path)
+}
+
+// Hint says what a person can do.
+func (e *NotFoundError) Hint() string {
+	if e.advice != "" {
+		return e.advice
+	}
+	if product := productOf(e.Command); product != "" {
+		return fmt.Sprintf("Install %s, or give the program's full path as the command.", product)
+	}
+	return "Install the program, or give its full path as the command."
+}
+
+// productOf is what a person installs to get a program that many servers are run with.
+func productOf(command string) string {
+	name := strings.ToLower(filepath.Base(command))
+	for _, ext := range []string{".exe", ".cmd"} {
+		name = strings.TrimSuffix(name, ext)
+	}
+	switch name {
+	case "node", "npm", "npx":
+		return "Node.js (https://nodejs.org)"
+	case "uv", "uvx":
+		return "uv (https://docs.astral.sh/uv)"
+	case "python", "python3", "pipx", "pip":
+		return "Python (https://www.python.org)"
+	case "bun", "bunx":
+		return "Bun (https://bun.sh)"
+	case "deno":
+		return "Deno (https://deno.com)"
+	case "docker":
+		return "Docker (https://docs.docker.com/get-docker)"
+	}
+	return ""
 }
 
 // Is makes errors.Is(err, fs.ErrNotExist) true.
@@ -40,7 +80,7 @@ func (e *NotFoundError) Is(target error) bool { return target == fs.ErrNotExist 
 // *NotFoundError, names the command and the PATH searched.
 func Look(command, path string) (string, error) {
 	if command == "" {
-		return "", &NotFoundError{Command: command, Reason: "the server's settings name no command"}
+		return "", &NotFoundError{Command: command, Reason: "the server's settings name no command", advice: "Give the program as the command."}
 	}
 	if rest, ok := strings.CutPrefix(command, "~/"); ok {
 		home, err := os.UserHomeDir()
@@ -53,9 +93,9 @@ func Look(command, path string) (string, error) {
 		return lookFile(command, filepath.Clean(command))
 	}
 	if strings.ContainsRune(command, '/') || strings.ContainsRune(command, filepath.Separator) {
-		return "", &NotFoundError{Command: command, Reason: "it is a relative path, and nobody can tell relative to what"}
+		return "", &NotFoundError{Command: command, Reason: "it is a relative path, and nobody can tell relative to what", advice: "Give its full path as the command."}
 	}
-	var reason string
+	var bad flaw
 	for _, dir := range filepath.SplitList(path) {
 		if !filepath.IsAbs(dir) {
 			continue
@@ -65,48 +105,55 @@ func Look(command, path string) (string, error) {
 			if err == nil {
 				return name, nil
 			}
-			if why != "" && reason == "" {
-				reason = why
+			if bad.reason == "" {
+				bad = why
 			}
 		}
 	}
-	e := &NotFoundError{Command: command, Path: path}
-	if reason != "" {
-		e.Reason = reason + "; PATH searched: " + path
+	e := &NotFoundError{Command: command, Path: path, advice: bad.advice}
+	if bad.reason != "" {
+		e.Reason = bad.reason + "; " + fmt.Sprintf("PATH searched: %s", path)
 	}
 	return "", e
 }
 
 func lookFile(command, file string) (string, error) {
-	var reason string
+	var bad flaw
 	for _, name := range candidates(file) {
 		why, err := runnable(name)
 		if err == nil {
 			return name, nil
 		}
-		if reason == "" {
-			reason = why
+		if bad.reason == "" {
+			bad = why
 		}
 	}
-	return "", &NotFoundError{Command: command, Reason: reason}
+	return "", &NotFoundError{Command: command, Reason: bad.reason, advice: bad.advice}
 }
 
 var errNotRunnable = errors.New("not runnable")
 
+// flaw is what is wrong with a file, and what to do about it.
+type flaw struct{ reason, advice string }
+
 // runnable reports whether the file can be run; if it is there and cannot, why says so.
-func runnable(file string) (why string, err error) {
+func runnable(file string) (why flaw, err error) {
 	info, err := os.Stat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
-		return "", err
+		return flaw{}, err
+	case errors.Is(err, fs.ErrPermission):
+		return flaw{fmt.Sprintf("you may not look at %s", file), "Change the permissions of its folder, or give the full path of another program."}, err
 	case err != nil:
-		return err.Error(), err
+		return flaw{err.Error(), "Give the full path of the program as the command."}, err
 	case info.IsDir():
-		return file + " is a folder", errNotRunnable
+		return flaw{fmt.Sprintf("%s is a folder", file), "Give the full path of the program inside it as the command."}, errNotRunnable
+	case !info.Mode().IsRegular():
+		return flaw{fmt.Sprintf("%s is neither a program nor a script", file), "Give the full path of the program as the command."}, errNotRunnable
 	case runtime.GOOS != "windows" && info.Mode()&0o111 == 0:
-		return file + " is not marked executable (chmod +x)", errNotRunnable
+		return flaw{fmt.Sprintf("%s is not marked executable", file), fmt.Sprintf("Mark it executable with: chmod +x %s", file)}, errNotRunnable
 	}
-	return "", nil
+	return flaw{}, nil
 }
 
 // candidates are the files a name may stand for: on Windows with each ending of
@@ -130,25 +177,4 @@ func candidates(file string) []string {
 		out = append(out, file+ext)
 	}
 	return out
-}
-
-// startError says why a program could not be started, with what to do about it.
-func startError(s Spec, err error) error {
-	var e *fs.PathError
-	cause := err
-	if errors.As(err, &e) {
-		cause = e.Err
-	}
-	if info, statErr := os.Stat(s.Dir); statErr != nil || !info.IsDir() {
-		return fmt.Errorf("the program %s cannot be started: its working folder %s is not there: %w", s.Path, s.Dir, cause)
-	}
-	if errors.Is(err, syscall.ENOEXEC) {
-		return fmt.Errorf("the program %s cannot be started: it is neither a program for this system nor a script with a first line like #!/bin/sh: %w", s.Path, cause)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, statErr := os.Stat(s.Path); statErr == nil {
-			return fmt.Errorf("the program %s cannot be started: the interpreter named in its first line is not there: %w", s.Path, cause)
-		}
-	}
-	return fmt.Errorf("the program %s cannot be started: %w", s.Path, cause)
 }

@@ -102,9 +102,12 @@ func TestPathAsksTheLoginShell(t *testing.T) {
 	}{
 		"noisy":   {"#!/bin/sh\necho 'Welcome! path-none'\nPATH=/from/shell:$PATH\nexport PATH\nshift; shift; exec /bin/sh \"$@\"\n", true},
 		"hanging": {"#!/bin/sh\nsleep 30\n", false},
-		"other":   {"#!/bin/sh\nexec cat\n", false},
-		"failing": {"#!/bin/sh\nexit 1\n", false},
-		"missing": {"", false},
+		"handing over when it is asked by a person": {"#!/bin/sh\ncase \" $* \" in *' -i '*) exec cat;; esac\nPATH=/from/shell:$PATH\nexport PATH\nshift; exec /bin/sh \"$@\"\n", true},
+		"hanging when it is asked by a person":      {"#!/bin/sh\ncase \" $* \" in *' -i '*) sleep 30;; esac\nPATH=/from/shell:$PATH\nexport PATH\nshift; exec /bin/sh \"$@\"\n", true},
+		"bearing no flag beside -c":                 {"#!/bin/sh\n[ \"$1\" = -c ] || exit 1\nPATH=/from/shell:$PATH\nexport PATH\nexec /bin/sh \"$@\"\n", true},
+		"other":                                     {"#!/bin/sh\nexec cat\n", false},
+		"failing":                                   {"#!/bin/sh\nexit 1\n", false},
+		"missing":                                   {"", false},
 	} {
 		shell := filepath.Join(t.TempDir(), "shell")
 		if c.shell != "" {
@@ -136,6 +139,73 @@ func TestPathAsksTheLoginShell(t *testing.T) {
 	t.Setenv("SHELL", "/no/such/shell")
 	if got := NewPaths().Path(context.Background()); !strings.HasPrefix(got, "/usr/bin:/bin") {
 		t.Errorf("%q", got)
+	}
+}
+
+// A program is found with what it needs to run, and what it needs is named where it is
+// missing.
+func TestFind(t *testing.T) {
+	home, odd := t.TempDir(), t.TempDir()
+	for file, text := range map[string]string{
+		filepath.Join(odd, "runner"):    "#!/usr/bin/env -S beside --flag\n",
+		filepath.Join(odd, "beside"):    "#!/bin/sh\n",
+		filepath.Join(odd, "shell-run"): "#!/usr/bin/env by-shell\n",
+		filepath.Join(odd, "lost"):      "#!/usr/bin/env no-such-engine\n",
+		filepath.Join(home, "by-shell"): "#!/bin/sh\n",
+		filepath.Join(home, "shell"):    "#!/bin/sh\nPATH=" + home + ":$PATH\nexport PATH\nshift; shift; exec /bin/sh \"$@\"\n",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("HOME", home)
+	t.Setenv("PATH", "/usr/bin:/bin")
+	t.Setenv("SHELL", filepath.Join(home, "shell"))
+	t.Setenv("SHLVL", "1") // as in a session of a desktop that a shell has begun
+	p := NewPaths()
+	defer p.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for command, want := range map[string]string{filepath.Join(odd, "runner"): odd, filepath.Join(odd, "shell-run"): home, "by-shell": home, "sh": "/bin"} {
+		file, path, err := p.Find(ctx, command)
+		if err != nil || !slices.Contains(filepath.SplitList(path), want) || !filepath.IsAbs(file) {
+			t.Errorf("%s: %q on %q, %v", command, file, path, err)
+		}
+	}
+	var missing *NotFoundError
+	if _, _, err := p.Find(ctx, filepath.Join(odd, "lost")); !errors.As(err, &missing) || missing.Command != "no-such-engine" || !strings.Contains(err.Error(), "first line") {
+		t.Errorf("%v", err)
+	}
+	for command, want := range map[string]string{"npx-of-nowhere": "Install the program", "/no/such/npx": "Node.js", "./x": "full path"} {
+		if _, _, err := p.Find(ctx, command); !errors.As(err, &missing) || !strings.Contains(missing.Hint(), want) {
+			t.Errorf("%s: %v", command, missing)
+		}
+	}
+}
+
+// The shell is not waited for once nobody wants its answer.
+func TestPathsClose(t *testing.T) {
+	shell := filepath.Join(t.TempDir(), "shell")
+	started := shell + ".started"
+	if err := os.WriteFile(shell, []byte("#!/bin/sh\necho > "+started+"\nsleep 300\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SHELL", shell)
+	p := NewPaths()
+	asked := make(chan string)
+	go func() { asked <- p.Ask(context.Background()) }()
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(started); err == nil {
+			break
+		}
+	}
+	begun := time.Now()
+	p.Close()
+	if <-asked == "" || time.Since(begun) > shellTimeout-time.Second {
+		t.Errorf("it took %s", time.Since(begun))
+	}
+	if p.Ask(context.Background()) == "" {
+		t.Error("a closed one knows no folders at all")
 	}
 }
 

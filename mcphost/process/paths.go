@@ -23,39 +23,69 @@ const shellOutput = 1 << 20
 
 // Paths knows where programs are. A desktop program started from a menu gets a bare
 // PATH without the folders that the person's shell sets up (nvm, homebrew, uv), so
-// Paths asks that shell once. Methods may be called from any goroutine.
+// Paths asks that shell once. Methods may be called from any goroutine; Close ends the
+// asking.
 type Paths struct {
-	once sync.Once
-	done chan struct{}
-	path string
+	life  context.Context
+	end   context.CancelFunc
+	plain func() string // without the shell's
+	once  sync.Once
+	work  sync.WaitGroup
+	done  chan struct{}
+	path  string
 }
 
-// NewPaths makes a Paths; nothing runs before Path is called.
-func NewPaths() *Paths { return &Paths{done: make(chan struct{})} }
+// NewPaths makes a Paths; nothing runs before it is asked.
+func NewPaths() *Paths {
+	life, end := context.WithCancel(context.Background())
+	return &Paths{
+		life: life, end: end, done: make(chan struct{}),
+		plain: sync.OnceValue(func() string { return joinPaths(os.Getenv("PATH"), "") }),
+	}
+}
 
 // Path returns our own PATH, the login shell's PATH and the existing ones of the
 // usual folders of package managers, without duplicates and without relative
-// folders. The shell is asked once, in the first call, and not at all where our own
-// PATH already comes from a shell or on Windows; its start files may print what they
-// like. If it hangs (3 s) or is missing, only its folders are. If ctx ends first, the
-// answer is without them, and a later call gets them.
+// folders. The shell is not asked where our own PATH already comes from one, or on
+// Windows.
 func (p *Paths) Path(ctx context.Context) string {
+	if !asksShell() {
+		return p.plain()
+	}
+	return p.Ask(ctx)
+}
+
+// Ask is [Paths.Path] that asks the shell in any case, for what is not found otherwise:
+// a desktop session may come from a shell that had not read all its files. The shell is
+// asked once; its start files may print what they like. If it hangs (3 s) or is missing,
+// only its folders are. If ctx ends first, the answer is without them, and a later call
+// gets them.
+func (p *Paths) Ask(ctx context.Context) string {
+	if runtime.GOOS == "windows" || p.life.Err() != nil {
+		return p.plain()
+	}
 	p.once.Do(func() {
-		go func() {
+		p.work.Go(func() {
 			defer close(p.done)
-			var shell string
-			if asksShell() {
-				shell = shellPath()
-			}
-			p.path = joinPaths(os.Getenv("PATH"), shell)
-		}()
+			p.path = joinPaths(os.Getenv("PATH"), shellPath(p.life))
+		})
 	})
 	select {
 	case <-p.done:
 		return p.path
 	case <-ctx.Done():
-		return joinPaths(os.Getenv("PATH"), "")
+		return p.plain()
 	}
+}
+
+// Close ends the shell where it is still being asked, and waits for that.
+func (p *Paths) Close() {
+	p.end()
+	p.once.Do(func() { // nobody asks it any more
+		p.path = p.plain()
+		close(p.done)
+	})
+	p.work.Wait()
 }
 
 // asksShell reports whether our PATH lacks what a login shell sets. SHLVL is set by
@@ -136,21 +166,52 @@ func version(path string) []int {
 }
 
 // shellPath asks the login shell; "" if it gives no answer.
-func shellPath() string {
+func shellPath(ctx context.Context) string {
 	shell := loginShell()
 	if shell == "" {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), shellTimeout)
+	ctx, cancel := context.WithTimeout(ctx, shellTimeout)
 	defer cancel()
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer cancel()
+	// An interactive shell reads the file where most installers add their folder.
+	full := make(chan string, 1)
+	work.Go(func() { full <- askShell(ctx, shell, "-l", "-i", "-c") })
+	select {
+	case path := <-full:
+		if path != "" {
+			return path
+		}
+		full <- ""
+	case <-time.After(shellTimeout / 3):
+	}
+	// That file may hang, or hand over to another shell; the files of a login alone still
+	// say something. Some shells (tcsh) bear no flag beside -c.
+	simple := make(chan string, 1)
+	work.Go(func() {
+		path := askShell(ctx, shell, "-l", "-c")
+		if path == "" {
+			path = askShell(ctx, shell, "-c")
+		}
+		simple <- path
+	})
+	if path := <-full; path != "" {
+		return path
+	}
+	return <-simple
+}
+
+// askShell runs the shell once; "" if it gives no answer until the context ends.
+func askShell(ctx context.Context, shell string, flags ...string) string {
 	mark := "path-" + rand.Text()
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = "/"
 	}
-	// An interactive shell reads the file where most installers add their folder.
 	script := "printf '%s' '" + mark + "'; printf '%s' \"$PATH\"; printf '%s' '" + mark + "'"
-	p, err := Start(ctx, Spec{Path: shell, Args: []string{"-l", "-i", "-c", script}, Env: Environment(nil, ""), Dir: home})
+	p, err := Start(ctx, Spec{Path: shell, Args: append(flags, script), Env: Environment(nil, ""), Dir: home})
 	if err != nil {
 		return ""
 	}

@@ -219,6 +219,11 @@ func TestServersEndWithAKilledHost(t *testing.T) {
 	}
 }
 
+// foreign is the beginning of a program for a processor that nobody has at home.
+const foreign = "\x7fELF\x02\x02\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x16\x00\x00\x00\x01" +
+	"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" +
+	"\x00\x00\x00\x00\x00\x40\x00\x38\x00\x00\x00\x40\x00\x00\x00\x00"
+
 func TestStartErrorsSayWhy(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -236,15 +241,22 @@ func TestStartErrorsSayWhy(t *testing.T) {
 		"relative program":    {Spec{Path: "sh", Dir: dir}, "full path"},
 		"relative folder":     {Spec{Path: "/bin/sh", Dir: "x"}, "not a full path"},
 		"missing folder":      {Spec{Path: "/bin/sh", Dir: filepath.Join(dir, "gone")}, "working folder"},
-		"missing program":     {Spec{Path: filepath.Join(dir, "gone"), Dir: dir}, "gone cannot be started"},
-		"no first line":       {Spec{Path: write("a", "\x01\x02", 0o755), Dir: dir}, "neither a program for this system"},
-		"missing interpreter": {Spec{Path: write("b", "#!/no/such/node\n", 0o755), Dir: dir}, "interpreter"},
+		"missing program":     {Spec{Path: filepath.Join(dir, "gone"), Dir: dir}, "gone cannot be started: the file is not there any more"},
+		"no first line":       {Spec{Path: write("a", "echo hi\n", 0o755), Dir: dir}, "neither a program for this system nor a script"},
+		"missing interpreter": {Spec{Path: write("b", "#! /no/such/node -x\n", 0o755), Dir: dir}, `the interpreter "/no/such/node" that its first line names`},
+		"line ends":           {Spec{Path: write("c", "#!/bin/sh\r\nexit\r\n", 0o755), Dir: dir}, "line ends of Windows"},
+		"an empty file":       {Spec{Path: write("d", "", 0o755), Dir: dir}, "the file is empty"},
+		"another processor":   {Spec{Path: write("e", foreign, 0o755), Dir: dir}, "another kind of processor (S390)"},
+		"too much":            {Spec{Path: "/bin/sh", Args: []string{strings.Repeat("x", 1<<22)}, Dir: dir}, "too large"},
 		"nul in argument":     {Spec{Path: "/bin/sh", Args: []string{"a\x00b"}, Dir: dir}, "NUL"},
 		"nameless variable":   {Spec{Path: "/bin/sh", Env: []string{"=x"}, Dir: dir}, "no usable name"},
 	} {
 		_, err := Start(context.Background(), c.spec)
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
+		}
+		if start := new(StartError); errors.As(err, &start) && (start.Hint() == "" || errors.Unwrap(start) == nil) {
+			t.Errorf("%s: nothing says what to do, or why: %#v", name, start)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())

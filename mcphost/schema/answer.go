@@ -138,6 +138,9 @@ func (f *Field) checkNumber(k Kind, text string) string {
 			return why
 		}
 	}
+	if m, ok := rational(string(f.MultipleOf)); ok && !new(big.Rat).Quo(r, m).IsInt() {
+		return fmt.Sprintf("must be a multiple of %s, which %s is not", f.MultipleOf, short(text, 40))
+	}
 	return ""
 }
 

@@ -372,6 +372,7 @@ func (b *formBuilder) list(f *Field, def Object) error {
 		f.MinLength, f.MaxLength = inner.MinLength, inner.MaxLength
 		f.Minimum, f.Maximum = inner.Minimum, inner.Maximum
 		f.ExclusiveMinimum, f.ExclusiveMaximum = inner.ExclusiveMinimum, inner.ExclusiveMaximum
+		f.MultipleOf = inner.MultipleOf
 	default:
 		return nested(f.Name)
 	}
@@ -409,6 +410,10 @@ func (b *formBuilder) limits(f *Field, def Object) {
 		number("maximum", &f.Maximum)
 		number("exclusiveMinimum", &f.ExclusiveMinimum)
 		number("exclusiveMaximum", &f.ExclusiveMaximum)
+		number("multipleOf", &f.MultipleOf)
+		if r, ok := rational(string(f.MultipleOf)); !ok || r.Sign() <= 0 {
+			f.MultipleOf = ""
+		}
 	case List, Choices:
 		size("minItems", &f.MinItems)
 		size("maxItems", &f.MaxItems)

@@ -65,7 +65,8 @@ type Field struct {
 	UniqueItems                        bool
 	Minimum, Maximum                   json.Number // "" is no limit
 	ExclusiveMinimum, ExclusiveMaximum json.Number
-	Pattern                            string // "" is none
+	MultipleOf                         json.Number // more than 0; "" is none
+	Pattern                            string      // "" is none
 
 	re *pattern // the compiled Pattern, or nil
 }

@@ -415,3 +415,23 @@ func FuzzForm(f *testing.F) {
 		}
 	})
 }
+
+func TestMultiples(t *testing.T) {
+	t.Parallel()
+	form, err := ParseForm([]byte(`{"type":"object","properties":{"five":{"type":"integer","multipleOf":5,"default":7},"cent":{"type":"number","multipleOf":0.01,"default":0.07},` +
+		`"big":{"type":"integer","multipleOf":3,"default":9007199254740993},"none":{"type":"integer","multipleOf":0,"default":1},"list":{"type":"array","items":{"type":"number","multipleOf":0.5}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(form.Encode(form.Defaults())); got != `{"cent":0.07,"big":9007199254740993,"none":1}` || len(form.Notes) != 1 {
+		t.Errorf("defaults %s, notes %q", got, form.Notes)
+	}
+	for i, tt := range []struct {
+		text string
+		ok   bool
+	}{{"10", true}, {"0.075", false}, {"9007199254740994", false}, {"7", true}, {"1.5, 2.25", false}} {
+		if _, err := form.Fields[i].Parse(tt.text); (err == nil) != tt.ok {
+			t.Errorf("%s for %s: %v", tt.text, form.Fields[i].Name, err)
+		}
+	}
+}

@@ -54,7 +54,7 @@ func TestAsks(t *testing.T) {
 	}
 	h, _ := trial.Host(t, mcphost.Options{Asker: a})
 	root := t.TempDir()
-	cfg := trial.Scripted("s", "--step", "tool:bad-sample=@ask sampling/createMessage {\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":\"x\"}}],\"maxTokens\":1,\"tools\":[]}",
+	cfg := trial.Scripted("s", "--step", "tool:bad-sample=@ask sampling/createMessage {\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":\"x\"}}],\"maxTokens\":1,\"tools\":[{\"name\":\"t\"},{\"name\":\"t\"}]}",
 		"--step", "tool:bad-sample=@text ${answer}")
 	cfg.Sampling, cfg.Roots = true, []string{root}
 	c := trial.Connect(t, h, cfg)
@@ -211,38 +211,5 @@ func TestRounds(t *testing.T) {
 		if r := do(t, call(t, c, tool, `{}`)); r.Outcome != send.ProtocolError || strings.Contains(r.Reason, "8 times") {
 			t.Errorf("%s: %+v", tool, r)
 		}
-	}
-}
-
-// TestURLElicitation checks error -32042: the page is offered, and the call is
-// made again when the server says it is finished.
-func TestURLElicitation(t *testing.T) {
-	t.Parallel()
-	action := "accept"
-	h, _ := trial.Host(t, mcphost.Options{Asker: asker{
-		elicit: func(_ context.Context, e mcphost.Elicitation) (mcphost.ElicitAnswer, error) {
-			if e.Mode != "url" || e.URL != "https://example.com/pay" {
-				t.Errorf("%+v", e)
-			}
-			return mcphost.ElicitAnswer{Action: action}, nil
-		},
-	}})
-	refusal := `{"jsonrpc":"2.0","id":${id},"error":{"code":-32042,"message":"pay first","data":{"elicitations":[{"mode":"url","elicitationId":"p1","url":"https://example.com/pay","message":"Pay"}]}}}`
-	c := trial.Connect(t, h, trial.Scripted("s", "--step", "tool:pay="+refusal,
-		"--step", "tool:pay=@sleep 100ms", "--step", `tool:pay=@notify notifications/elicitation/complete {"elicitationId":"p1"}`))
-	rounds := 0
-	k := call(t, c, "pay", `{}`)
-	k.Attempt = func(context.Context, string, any) error {
-		if rounds++; rounds == 3 {
-			return errors.New("enough")
-		}
-		return nil
-	}
-	if r := do(t, k); rounds != 3 || r.Outcome != send.Unknown {
-		t.Errorf("%d rounds: %+v", rounds, r)
-	}
-	action = "decline"
-	if r := do(t, call(t, c, "pay", `{}`)); r.Outcome != send.ProtocolError || !strings.Contains(r.Reason, "pay first") {
-		t.Errorf("declined: %+v", r)
 	}
 }

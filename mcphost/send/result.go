@@ -16,10 +16,15 @@ import (
 func readResult(out *Result, r door.Reply) {
 	out.Raw = r.Result
 	out.Effect = EffectDone
-	var m map[string]json.RawMessage
-	if err := json.Unmarshal(r.Result, &m); err != nil || m == nil {
+	m := wire.Fields(r.Result)
+	if m == nil {
 		out.Outcome = ProtocolError
 		out.Reason = "The server answered, but not with a result: " + short(string(r.Result)) + "."
+		return
+	}
+	if r.Task && absent(m["content"]) && absent(m["structuredContent"]) {
+		out.Outcome = ProtocolError
+		out.Reason = "The task was finished, and what the server gave as its result holds neither content nor structured content: " + short(string(r.Result)) + "."
 		return
 	}
 	out.Outcome = OK
@@ -37,11 +42,16 @@ func readResult(out *Result, r door.Reply) {
 			out.Outcome = ToolError
 		}
 	}
-	if m["task"] != nil && m["content"] == nil {
-		out.Notes = append(out.Notes, "The server answered with a task, which this program does not follow.")
+	if r.Failed && !out.IsError {
+		out.IsError, out.Outcome = true, ToolError
+		out.Notes = append(out.Notes, "The server says that the task failed; its result was taken as an error, though it is not marked as one.")
 	}
 	if !out.IsError {
-		out.Notes = append(out.Notes, violations(r.OutputSchema, out.Structured)...)
+		found := violations(r.OutputSchema, out.Structured)
+		if out.Structured != nil {
+			out.Unfit = found
+		}
+		out.Notes = append(out.Notes, found...)
 	}
 }
 
@@ -111,6 +121,8 @@ func readError(out *Result, rpc *wire.Error) {
 	}
 	out.Raw = raw
 }
+
+func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
 func short(s string) string {
 	const most = 200

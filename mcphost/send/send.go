@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"steward/mcphost"
+	"steward/mcphost/internal/door"
 )
 
 // The outcomes a call can end with.
@@ -20,7 +21,15 @@ const (
 	Cancelled     = "cancelled"      // stopped by the person
 	Timeout       = "timeout"        // no answer in time
 	Unknown       = "unknown"        // lost transport, server gone; Reason says which
+
+	// Left is no end: the server works on the call as a task, which Follow goes on
+	// with. It comes where the context ended with ErrLeave as its cause.
+	Left = "left"
 )
+
+// ErrLeave is the cause with which a context ends when the program does: a task is then
+// left as it is at the server, not cancelled.
+var ErrLeave = door.ErrLeave
 
 // What a call may have changed at the server.
 const (
@@ -51,11 +60,16 @@ type Call struct {
 	Sent func()
 	// Attempt is called before each further round of this call that the
 	// protocol demands; with an error of its, the round is not sent. nil
-	// allows no further round.
+	// allows no further round. With "task" it is told what Follow needs, a
+	// mcphost.Task, before the task that the server made of the call is followed.
 	Attempt func(ctx context.Context, what string, detail any) error
-	// Progress is told of progress notifications, at most ten times a second
-	// and in order; total is 0 where unknown. May be nil.
+	// Progress is told of progress notifications in order, in the long run at
+	// most fifty times a second; the last before the call's end is always
+	// told. total is 0 where unknown. May be nil.
 	Progress func(done, total float64, message string)
+	// Seen is called whenever the server has said of the task it made of the call that
+	// it is not finished. May be nil.
+	Seen func()
 }
 
 // Result is how a call ended.
@@ -69,5 +83,6 @@ type Result struct {
 	Structured json.RawMessage // structuredContent as received; nil if none
 	Raw        json.RawMessage // the result, or the JSON-RPC error, as received
 	Notes      []string        // what was odd about the result, a sentence each
+	Unfit      []string        // those of Notes that say that Structured is not what the tool promises
 	Frames     []mcphost.Frame // what went over the wire for this call
 }

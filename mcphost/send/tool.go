@@ -2,6 +2,7 @@ package send
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -28,30 +29,51 @@ func Tool(ctx context.Context, c Call) (Result, error) {
 	if len(c.Arguments) == 0 || c.Arguments[0] != '{' {
 		return Result{}, errors.New("the arguments of a tool call are one JSON object in compact form")
 	}
+	return c.send(ctx, func(ctx context.Context, s door.Sender, d door.Call) door.Reply { return s.Send(ctx, d) }), nil
+}
+
+// Follow goes on with a call that the server works on as a task, after Tool ended as
+// Left or the program was ended: task is what Attempt was told, as JSON. The call is
+// not sent again, so Arguments and Spend are not used. Else it is as Tool; a task that
+// the server does not know any more ends as Unknown.
+func Follow(ctx context.Context, c Call, task json.RawMessage) (Result, error) {
+	if c.Conn == nil || c.Tool == "" {
+		return Result{}, errors.New("a task is followed on a connection, for a call of a tool")
+	}
+	return c.send(ctx, func(ctx context.Context, s door.Sender, d door.Call) door.Reply { return s.Follow(ctx, d, task) }), nil
+}
+
+func (c Call) send(ctx context.Context, by func(context.Context, door.Sender, door.Call) door.Reply) Result {
 	sender := c.Conn.Sender(door.New())
-	idle, total := c.limits(sender)
+	idle, total, set := c.limits(sender)
 	k := newClock(ctx, idle, total)
 	defer k.stop()
 	s := &sending{call: c, clock: k}
-	reply := sender.Send(k.ctx, door.Call{
+	reply := by(k.ctx, sender, door.Call{
 		Owner: c.Owner, Tool: c.Tool, Definition: c.Definition, Arguments: c.Arguments,
 		Spend: s.spend, Sent: s.sent, Attempt: s.attempt,
-		Progress: s.progress, Touch: k.touch, Paused: k.paused,
+		Progress: s.progress, Touch: k.touch, Paused: k.paused, Rest: k.rest, Seen: s.seen,
+		Lasting: func(keeps time.Duration) {
+			if !set {
+				k.lasting(keeps)
+			}
+		},
 	})
 	s.end()
-	return s.result(ctx, reply), nil
+	return s.result(ctx, reply)
 }
 
-// limits returns how long the call may be silent, and how long it may take.
-func (c Call) limits(s door.Sender) (idle, total time.Duration) {
-	idle, total = s.Limits()
+// limits returns how long the call may be silent, and how long it may take; set says
+// that a person has set the second.
+func (c Call) limits(s door.Sender) (idle, total time.Duration, set bool) {
+	idle, total, set = s.Limits()
 	if c.Timeout > 0 {
 		idle = c.Timeout
 	}
 	if c.Max > 0 {
-		return min(idle, c.Max), c.Max
+		return min(idle, c.Max), c.Max, true
 	}
-	return idle, max(total, idle)
+	return idle, max(total, idle), set
 }
 
 // sending is one call under way.
@@ -102,6 +124,12 @@ func (s *sending) progress(done, total float64, message string) {
 	}
 }
 
+func (s *sending) seen() {
+	if s.call.Seen != nil {
+		s.call.Seen()
+	}
+}
+
 // end stops telling of progress.
 func (s *sending) end() {
 	s.mu.Lock()
@@ -126,7 +154,18 @@ func (s *sending) result(ctx context.Context, r door.Reply) (out Result) {
 		out.Effect = EffectNone
 	}
 	var rpc *wire.Error
+	var task *door.TaskError
 	switch {
+	case errors.Is(r.Err, door.ErrLeave):
+		out.Outcome, out.Reason = Left, "The server goes on with it as a task, which is followed on later."
+	case errors.As(r.Err, &task):
+		out.Outcome, out.Reason = ProtocolError, task.Message
+		if task.Lost {
+			out.Outcome = Unknown
+		}
+		if task.Done {
+			out.Effect = EffectDone
+		}
 	case errors.As(r.Err, &rpc) && rpc.Code != wire.CodeRejected:
 		readError(&out, rpc)
 	case rejected != nil:
@@ -194,6 +233,39 @@ func (k *clock) touch() {
 		return
 	}
 	k.timer.Reset(k.idle)
+}
+
+// rest is a silence of d that the server has asked for.
+func (k *clock) rest(d time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.ended || k.asking > 0 {
+		return
+	}
+	k.timer.Reset(k.idle + d)
+}
+
+// lasting gives a call that the server works on as a task the time for which the server
+// keeps that; 0 is without limit. It takes none away.
+func (k *clock) lasting(keeps time.Duration) {
+	if keeps <= 0 || keeps > mcphost.TaskTimeout {
+		keeps = mcphost.TaskTimeout
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.ended || keeps <= k.total {
+		return
+	}
+	more := keeps - k.total
+	k.total = keeps
+	if k.asking > 0 {
+		k.left += more
+		return
+	}
+	now := time.Now()
+	k.left = max(0, k.left-now.Sub(k.since)) + more
+	k.since = now
+	k.limit.Reset(k.left)
 }
 
 // paused stops and starts the clock; pauses nest.

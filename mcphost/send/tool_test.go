@@ -279,8 +279,8 @@ func TestLimits(t *testing.T) {
 		t.Errorf("silent: %+v", r)
 	}
 	busy := call(t, c, "busy", `{}`)
-	busy.Timeout, busy.Max = time.Second, 300*time.Millisecond
-	if r := do(t, busy); r.Outcome != send.Timeout || !strings.Contains(r.Reason, "300ms") || !strings.Contains(r.Reason, "progress or not") {
+	busy.Timeout, busy.Max = time.Second, 1500*time.Millisecond
+	if r := do(t, busy); r.Outcome != send.Timeout || !strings.Contains(r.Reason, "1.5s") || !strings.Contains(r.Reason, "progress or not") {
 		t.Errorf("busy: %+v", r)
 	}
 	steady := call(t, c, "steady", `{}`)
@@ -363,8 +363,13 @@ func TestUnreadInput(t *testing.T) {
 func TestBigResult(t *testing.T) {
 	t.Parallel()
 	h, _ := trial.Host(t, mcphost.Options{})
-	c := trial.Connect(t, h, trial.Scripted("s", "--step", "tool:huge=@big 70000000"))
+	c := trial.Connect(t, h, trial.Scripted("s", "--step", "tool:huge=@big 200000000", "--step", "tool:large=@big 50000000"))
 	if r := do(t, call(t, c, "big", `{}`)); r.Outcome != "ok" || len(text(r)) != 5_000_000 {
+		t.Errorf("%d bytes, %s", len(text(r)), r.Reason)
+	}
+	large := call(t, c, "large", `{}`)
+	large.Timeout = time.Minute
+	if r := do(t, large); r.Outcome != "ok" || len(text(r)) != 50_000_000 {
 		t.Errorf("%d bytes, %s", len(text(r)), r.Reason)
 	}
 	huge := call(t, c, "huge", `{}`)

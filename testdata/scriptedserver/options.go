@@ -21,7 +21,13 @@
 //	                   tool (tool:NAME=…, which also offers it) (repeatable, in order)
 //	--start STEP       a step before anything is read (repeatable)
 //	--ignore-end       stay alive when stdin ends, and on SIGTERM
+//	--tasks FORM       works on the tools task… as tasks: core (2025-11-25) or extension (2026-07-28)
+//	--task-ms N        how long a task works (default 100)    --task-poll N   the interval it names (default 20)
+//	--task-support S   of core: required (default) or optional
+//	--task-file FILE   keeps the tasks, which else end with the program
 //	--record FILE      append each line received to FILE
+//	--http ADDR        speak Streamable HTTP there instead (127.0.0.1:0 takes any port; the address is printed)
+//	--fault NAME       over HTTP, what goes wrong; see webFaults (repeatable)
 //	--script FILE      a JSON object with the same names: {"step":["tool:x=@text hi"],"page-size":2}
 //
 // # Steps
@@ -60,8 +66,9 @@ import (
 // Options are the flags.
 type Options struct {
 	Name, Answer, Discover, Pages, Record, Description string
-	Protocol, Banner, Only, Start                      []string
-	PageSize, Tools                                    int
+	HTTP, Tasks, TaskSupport, TaskFile                 string
+	Protocol, Banner, Only, Start, Fault               []string
+	PageSize, Tools, TaskMS, TaskPoll                  int
 	IgnoreEnd                                          bool
 	Steps                                              map[string][]string
 }
@@ -83,8 +90,15 @@ func Parse(args []string) (Options, error) {
 	fs.StringVar(&o.Pages, "pages", "", "")
 	fs.StringVar(&o.Record, "record", "", "")
 	fs.StringVar(&o.Description, "description", "", "")
+	fs.StringVar(&o.HTTP, "http", "", "")
+	fs.Var((*list)(&o.Fault), "fault", "")
 	fs.StringVar(&script, "script", "", "")
 	fs.IntVar(&o.PageSize, "page-size", 0, "")
+	fs.StringVar(&o.Tasks, "tasks", "", "")
+	fs.StringVar(&o.TaskSupport, "task-support", "required", "")
+	fs.StringVar(&o.TaskFile, "task-file", "", "")
+	fs.IntVar(&o.TaskMS, "task-ms", 100, "")
+	fs.IntVar(&o.TaskPoll, "task-poll", 20, "")
 	fs.IntVar(&o.Tools, "tools", 0, "")
 	fs.BoolVar(&o.IgnoreEnd, "ignore-end", false, "")
 	fs.Var((*list)(&o.Protocol), "protocol", "")

@@ -39,6 +39,9 @@ type Server struct {
 	closed  bool
 
 	writing sync.Mutex
+
+	tasking sync.Mutex
+	tasks   []byte // guarded by tasking
 }
 
 // message is a JSON-RPC message of the host.
@@ -61,7 +64,7 @@ func New(o Options, out, stderr io.Writer, exit func(int)) (*Server, error) {
 		}
 		s.record = f
 	}
-	s.tools = o.tools()
+	s.tools = s.entries()
 	return s, nil
 }
 
@@ -70,6 +73,9 @@ func Main(args []string) int {
 	o, err := Parse(args)
 	if err == nil && o.IgnoreEnd {
 		signal.Ignore(syscall.SIGTERM)
+	}
+	if err == nil && o.HTTP != "" {
+		return serveWeb(o)
 	}
 	var s *Server
 	if err == nil {
@@ -230,7 +236,7 @@ func (s *Server) usual(m message) {
 		s.discover(m)
 	case "initialize":
 		s.result(m, fmt.Sprintf(`{"protocolVersion":%s,"capabilities":%s,"serverInfo":{"name":%s,"version":"1.0.0"},"instructions":"Scripted."}`,
-			quote(s.version(m)), capabilities, quote(s.o.Name)))
+			quote(s.version(m)), s.capabilities(), quote(s.o.Name)))
 	case "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
 		s.result(m, `{}`)
 	case "tools/list":
@@ -252,7 +258,9 @@ func (s *Server) usual(m message) {
 	case "subscriptions/listen":
 		s.line(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":` + string(m.ID) + `},"notifications":{}}}`)
 	default:
-		s.failure(m, -32601, "method not found: "+m.Method)
+		if !s.askTask(m) {
+			s.failure(m, -32601, "method not found: "+m.Method)
+		}
 	}
 }
 
@@ -267,7 +275,7 @@ func (s *Server) discover(m message) {
 		s.line(`{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"method not found"}}`)
 	case "answer":
 		s.result(m, fmt.Sprintf(`{"resultType":"complete","supportedVersions":[%q],"capabilities":%s,"instructions":"Scripted.","_meta":{"io.modelcontextprotocol/serverInfo":{"name":%s,"version":"1.0.0"}},"ttlMs":0,"cacheScope":"private"}`,
-			Modern, capabilities, quote(s.o.Name)))
+			Modern, s.capabilities(), quote(s.o.Name)))
 	default:
 		s.failure(m, -32601, "method not found: server/discover")
 	}

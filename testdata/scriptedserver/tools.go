@@ -48,7 +48,8 @@ var builtin = map[string][]string{
 }
 
 // tools are what the server offers in the beginning, echo first, then by name.
-func (o Options) tools() []tool {
+func (s *Server) entries() []tool {
+	o := s.o
 	names := []string{"echo", "add", "input"}
 	var more []string
 	for name := range builtin {
@@ -56,6 +57,11 @@ func (o Options) tools() []tool {
 	}
 	for what := range o.Steps {
 		if name, ok := strings.CutPrefix(what, "tool:"); ok && !slices.Contains(names, name) && builtin[name] == nil {
+			more = append(more, name)
+		}
+	}
+	if o.Tasks != "" {
+		for name := range taskTools {
 			more = append(more, name)
 		}
 	}
@@ -67,7 +73,9 @@ func (o Options) tools() []tool {
 	out := make([]tool, 0, len(names))
 	for _, name := range names {
 		if len(o.Only) == 0 || slices.Contains(o.Only, name) {
-			out = append(out, entry(name, o.Description))
+			e := entry(name, o.Description)
+			e.entry = strings.TrimSuffix(e.entry, "}") + s.taskSupport(name) + "}"
+			out = append(out, e)
 		}
 	}
 	return out
@@ -102,6 +110,9 @@ func (s *Server) callTool(m message) {
 	s.mu.Unlock()
 	if !offered {
 		s.failure(m, -32602, "unknown tool: "+p.Name)
+		return
+	}
+	if s.createTask(m) {
 		return
 	}
 	switch p.Name {

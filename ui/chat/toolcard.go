@@ -152,11 +152,17 @@ func (t *toolCard) running() {
 	}
 	said := ""
 	t.bar.share = -1
+	// One that is left over from an earlier run, and not followed yet, has no progress.
+	task := t.call.Progress == nil && t.call.Outcome == "running"
 	if r := t.call.Progress; r != nil {
-		said = clean.Line(r.Message, 300)
+		said, task = clean.Line(r.Message, 300), r.Task
 		if r.Total > 0 {
 			t.bar.share = float32(min(max(r.Progress/r.Total, 0), 1))
 		}
+	}
+	if task {
+		goesOn := lang.X("chat.call_task", "A task at its server; it goes on by itself")
+		said = strings.TrimPrefix(said+" · "+goesOn, " · ")
 	}
 	if said == "" {
 		said = lang.X("chat.call_runs", "Running…")

@@ -99,6 +99,9 @@ func (t *terminal) putElicitation(ctx context.Context, item consent.Item) (conse
 	if item.Elicitation != nil && item.Elicitation.Mode == "url" {
 		return t.putURL(ctx, item)
 	}
+	if item.Elicitation != nil && item.Elicitation.Mode == consent.ModeDone {
+		return t.putDone(ctx, item)
+	}
 	seen := false
 	key, err := t.put(ctx, func(c *card) { elicitationCard(c, item) }, offer{choices: []choice{
 		{"y", "yes", "answer it", false},
@@ -136,6 +139,19 @@ func (t *terminal) putURL(ctx context.Context, item consent.Item) (consent.Answe
 		return consent.Answer{Action: consent.Decline}, nil
 	}
 	return consent.Answer{Action: consent.Accept, Elsewhere: key == "c"}, nil
+}
+
+// putDone waits for what the person does in the browser.
+func (t *terminal) putDone(ctx context.Context, item consent.Item) (consent.Answer, error) {
+	seen := false
+	key, err := t.put(ctx, func(c *card) { elicitationCard(c, item) }, offer{choices: []choice{
+		{"y", "yes", "it is done: ask the server again", false},
+		{"x", "cancel", "give it up", false},
+	}}, &seen)
+	if err != nil || key != "y" {
+		return consent.Answer{Action: consent.Cancel}, err
+	}
+	return consent.Answer{Action: consent.Accept}, nil
 }
 
 // fillForm goes through the fields in the server's order. A value is checked as soon as

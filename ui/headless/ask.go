@@ -84,6 +84,7 @@ func (r *run) ask(ctx context.Context) (int, error) {
 		return exitFailed, err
 	}
 	code, conversation, err := r.turn(ctx, s, prompt)
+	s.app.TasksSeen(ctx)
 	err = errors.Join(err, r.end(s))
 	if !r.events && s.out.failed == nil {
 		r.toGoOn(conversation)
@@ -134,6 +135,7 @@ func (r *run) callTool(ctx context.Context) (int, error) {
 		return exitFailed, err
 	}
 	code, err := r.oneCall(ctx, s, arguments)
+	s.app.TasksSeen(ctx)
 	return code, errors.Join(err, r.end(s))
 }
 

@@ -235,12 +235,16 @@ func callName(item consent.Item) string {
 func elicitationCard(c *card, item consent.Item) {
 	p := item.Presentation
 	c.rule()
-	c.line("", fmt.Sprintf("The server %s asks you something%s", cutShort(p.Server, nameCharacters), whose(item)))
+	doing, opens := "asks you something", "It wants you to open this address:"
+	if item.Elicitation != nil && item.Elicitation.Mode == consent.ModeDone {
+		doing, opens = "waits until you are done in the browser", "What it wants is to be done there:"
+	}
+	c.line("", fmt.Sprintf("The server %s %s%s", cutShort(p.Server, nameCharacters), doing, whose(item)))
 	c.printf("\n")
 	c.value("  ", "The server's question", p.Message, plain)
 	if p.URL != "" {
 		c.printf("\n")
-		c.line("", "  It wants you to open this address:")
+		c.line("", "  "+opens)
 		c.value("    ", "The address", p.URL, plain)
 		c.value("  Host: ", "Its host", p.Host, bold)
 	}
@@ -255,6 +259,7 @@ func samplingCard(c *card, item consent.Item) {
 		c.line("", fmt.Sprintf("The model's answer, before the server %s sees it%s", server, whose(item)))
 		c.printf("\n")
 		c.value("  ", "The model's answer", p.Answer, plain)
+		c.tools("It asks the server for these calls of the server's own tools", "Call", p.Calls)
 	} else {
 		c.line("", fmt.Sprintf("The server %s wants to ask your model%s", server, whose(item)))
 		c.samplingRequest(item)
@@ -282,14 +287,31 @@ func (c *card) samplingRequest(item consent.Item) {
 		if c.room <= 0 && !c.whole && len(p.Messages)-i > 1 {
 			var b strings.Builder
 			for _, m := range p.Messages[i:] {
-				fmt.Fprintf(&b, "%s:\n%s\n%s\n", m.Role, m.Text, m.Note)
+				fmt.Fprintf(&b, "%s:\n%s\n%s\n%s\n", m.Role, m.Text, m.Note, strings.Join(m.Tools, "\n"))
 			}
 			c.fold("  ", part{"More messages", b.String()}, fmt.Sprintf("%s more messages", thousands(len(p.Messages)-i)))
-			return
+			break
 		}
 		c.printf("\n  %s:\n", m.Role)
 		c.value("    ", "Message of "+m.Role, m.Text, plain)
 		c.value("    ", "Note", m.Note, plain)
+		for _, tool := range m.Tools {
+			c.value("    ", "Of a tool", tool, plain)
+		}
+	}
+	c.tools("The model may ask for these tools of the server, which runs them itself, without asking you", "Tool", p.Tools)
+}
+
+// tools lists a server's own tools, or the model's calls of them.
+func (c *card) tools(heading, label string, tools []consent.SamplingTool) {
+	if len(tools) == 0 {
+		return
+	}
+	c.printf("\n")
+	c.line("  ", heading+":")
+	for _, t := range tools {
+		c.value("    ", label, t.Name+" "+t.Schema, plain)
+		c.value("      ", "Description", t.Description, plain)
 	}
 }
 

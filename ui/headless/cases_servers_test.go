@@ -346,4 +346,7 @@ func TestASlowServerHoldsNobodyUp(t *testing.T) {
 	if first > 20*time.Second || time.Since(start) > 30*time.Second || one(t, all, "result").str("outcome") != "ok" {
 		t.Errorf("the first request after %s, the end after %s:\n%s", first, time.Since(start), texts(all))
 	}
+	if said := texts(all); !strings.Contains(said, "“npm http fetch GET x”") {
+		t.Errorf("what it writes meanwhile is not told:\n%s", said)
+	}
 }

@@ -122,7 +122,7 @@ func eventLine(e event.Event) any {
 	case event.Decision:
 		return decisionLine{"decision", e.Call, e.Decision, e.By}
 	case event.Progress:
-		return progressLine{"progress", e.Call, e.Progress, e.Total, e.Message}
+		return progressLine{"progress", e.Call, e.Progress, e.Total, asTask(e)}
 	case event.Elicitation:
 		return elicitationLine{"elicitation", e.Call, e.Record, e.Server, e.Mode, e.Message, e.Action}
 	case event.Sampling:

@@ -229,6 +229,9 @@ func decisionText(e event.Decision) string {
 }
 
 func progressText(e event.Progress) string {
+	if e.Task && e.Progress == 0 && e.Total == 0 {
+		return "  " + clean.Line(asTask(e), 300)
+	}
 	s := fmt.Sprintf("  %g", e.Progress)
 	if e.Total > 0 {
 		s += fmt.Sprintf(" of %g", e.Total)
@@ -237,6 +240,14 @@ func progressText(e event.Progress) string {
 		s += " " + clean.Line(e.Message, 300)
 	}
 	return s
+}
+
+// asTask is the server's word on a call that runs, or that it works on it as a task.
+func asTask(e event.Progress) string {
+	if e.Task && e.Message == "" {
+		return "The server works on this call as a task."
+	}
+	return e.Message
 }
 
 // resultSummary says how a call ended. told is the reason that its decision has given

@@ -110,8 +110,9 @@ var everythingCalls = []realCall{
 	{tool: "trigger-elicitation-request", says: `declined`},
 	{tool: "trigger-url-elicitation", arguments: `{"url":"https://example.com/x","message":"m"}`, says: `declined`},
 	{tool: "trigger-sampling-request", arguments: `{"prompt":"hello","maxTokens":50}`, says: `Forty-two.`},
-	// It insists on an experimental way of calling that this host does not offer; the server says so.
-	{tool: "simulate-research-query", arguments: `{"topic":"x"}`, code: exitToolError, says: `requires task augmentation`},
+	// It is called as a task of MCP 2025-11-25, the second time with a question in between.
+	{tool: "simulate-research-query", arguments: `{"topic":"x"}`, says: `# Research Report: x\n`},
+	{tool: "simulate-research-query", arguments: `{"topic":"python","ambiguous":true}`, says: `# Research Report: python (User `},
 }
 
 // everything checks every tool of one server-everything, and that the list above misses none.
@@ -138,6 +139,13 @@ func everything(t *testing.T, entry map[string]any) {
 			case "trigger-elicitation-request":
 				if e := one(t, real, "elicitation"); e.str("mode") != "form" || e.str("action") != "decline" {
 					t.Errorf("elicitation: %s", e.text)
+				}
+			case "simulate-research-query":
+				if said := texts(only(real, "progress")); !strings.Contains(said, "Gathering sources...") {
+					t.Errorf("what the server says of its task is not told: %s", said)
+				}
+				if asked := len(only(real, "elicitation")); (asked == 1) != strings.Contains(c.arguments, "ambiguous") {
+					t.Errorf("%d questions", asked)
 				}
 			case "trigger-url-elicitation":
 				if e := one(t, real, "elicitation"); e.str("mode") != "url" || e.str("action") != "decline" {

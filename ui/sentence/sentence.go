@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2/lang"
 
@@ -91,6 +93,37 @@ func Worded(s string) string {
 			}
 		}
 	}
+}
+
+// Lines words each line of a text that the core has put together of sentences, also one that ends with a full stop and
+// begins with a capital because it stands alone.
+func Lines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		out := Worded(line)
+		body, ended := strings.CutSuffix(line, ".")
+		if first, size := utf8.DecodeRuneInString(body); out == line && ended && unicode.IsUpper(first) {
+			if body = string(unicode.ToLower(first)) + body[size:]; Known(body) {
+				out = capital(Worded(body)) + stop(Worded(body), body)
+			}
+		}
+		lines[i] = out
+	}
+	return strings.Join(lines, "\n")
+}
+
+func capital(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[size:]
+}
+
+// stop is the full stop of what a sentence was worded in.
+func stop(worded, before string) string {
+	han := func(r rune) bool { return unicode.Is(unicode.Han, r) }
+	if strings.ContainsFunc(worded, han) && !strings.ContainsFunc(before, han) {
+		return "。"
+	}
+	return "."
 }
 
 // say gives the sentence in the person's language. Where the core's names flags of the command line, the window has a

@@ -42,10 +42,20 @@ var said = map[string][]string{
 	"../../app/chat/viewer.go":           {"on"},
 	"../../app/app.go":                   {"tellRecovery", "warn"},
 	"../../app/opener/opener.go":         {"Check", "refusedText", "asciiHost", "nameWarning"},
-	"../../mcphost/schema/explain.go":    {"collect", "sentence", "sizeSentence", "rangeSentence"},
-	"../../mcphost/schema/answer.go":     {"check", "checkScalar", "checkText", "checkFormat", "checkNumber", "checkItems", "Parse", "parseBoolean", "parseNumber"},
-	"../../mcphost/schema/form.go":       {"sameTitles", "form"},
-	"../../mcphost/schema/field.go":      {"fieldDefault"},
+	"../../app/doctor.go": {"diagnose", "configCheck", "startedChecks", "found", "answers", "effective", "startChecks", "toolsCheck",
+		"offersSentence", "undeclaredCheck", "reviewCheck"},
+	"../../app/observe.go":                      {"observe"},
+	"../../app/servers.go":                      {"slowSentence"},
+	"../../mcphost/faults.go":                   {"noiseSentence", "exitSentence", "exitHint", "silence", "refusal", "listFailure"},
+	"../../mcphost/examine.go":                  {"ListError"},
+	"../../mcphost/start.go":                    {"program", "startError"},
+	"../../mcphost/internal/session/session.go": {"Error"},
+	"../../mcphost/process/look.go":             {"Error", "Hint", "Look", "runnable"},
+	"../../mcphost/process/fault.go":            {"Error", "startError", "noProgram"},
+	"../../mcphost/schema/explain.go":           {"collect", "sentence", "sizeSentence", "rangeSentence"},
+	"../../mcphost/schema/answer.go":            {"check", "checkScalar", "checkText", "checkFormat", "checkNumber", "checkItems", "Parse", "parseBoolean", "parseNumber"},
+	"../../mcphost/schema/form.go":              {"sameTitles", "form"},
+	"../../mcphost/schema/field.go":             {"fieldDefault"},
 }
 
 var verb = regexp.MustCompile(`%[+#0-9.]*[a-zA-Z]`)
@@ -62,6 +72,7 @@ var unsaid = []string{
 
 // pieces are texts that are parts of sentences; whole are the sentences that they make.
 var pieces = []string{
+	"Sign-in needed: ",
 	"Not executed: ", "the limit of %s for one turn was reached; send another message to go on",
 	", not ", ": it ", "must have at least %s, has %d", "must have at most %s, has %d", "%s or more", "%s or less", "more than %s", "less than %s",
 	"for example 2.5", "for example 20", "with a point, ", "a secret that Steward knows", "The server claims that it ", "; nobody has checked that.",
@@ -84,7 +95,9 @@ var whole = []string{
 	"The server’s name mixes Latin letters with letters of another alphabet that look the same.", "The message holds characters that are easily overlooked: tab ×1.",
 	"The server s asks the model without a review, because you trust it for up to 2 requests and 9 tokens an hour (record 4).",
 	"The server s was refused twice and is not asked about again in this turn; its further questions are declined.",
+	"Record 3 (x on s), which had gone on at its server while Steward was closed, has ended: ok.",
 	"A request to the model for the server s failed: no", "The address could not be opened: no",
+	"Sign-in needed: The server a.example wants a sign-in, which did not come about: signing in was refused.",
 	"The authorization server https://a.example does not let programs register by themselves.",
 	"The authorization server https://a.example refused to register this program: it answered 400.",
 	"this no longer waits for an answer: it has been answered already", "this can no longer be allowed: the server s is not running",
@@ -157,8 +170,11 @@ func TestWorded(t *testing.T) {
 		"this can no longer be allowed: the server s is not running":                                                           "现在不能再允许：服务器 s 没有运行",
 		"the arguments do not fit the tool's input schema (/n: must be an integer, not a string; /b: is required but missing)": "参数不符合工具的输入模式（/n: 必须是整数，不能是字符串; /b: 必填，但缺失）",
 		"Something else.": "Something else.",
+		"The program \"x\" cannot be run: /a/x is not marked executable; PATH searched: /a:/b.":                           "无法运行程序 \"x\"：/a/x 没有可执行权限; 查找过的 PATH：/a:/b。",
+		"The program ended before it was ready, with exit status 3.\nThe last that it wrote on standard error:\nThe end.": "程序还没就绪就结束了，退出码 3。\n它最后写到标准错误的内容：\nThe end.",
+		"The program broke the connection off before it was ready: it closed its standard output.":                        "程序还没就绪就断开了连接：关闭了标准输出。",
 	} {
-		got := sentence.Worded(s)
+		got := sentence.Lines(s)
 		if want != "" && got != want {
 			t.Errorf("%q reads %q, want %q", s, got, want)
 		}

@@ -18,6 +18,7 @@ import (
 	"steward/ui/code"
 	"steward/ui/language"
 	"steward/ui/place"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -58,6 +59,7 @@ type detail struct {
 	shape   string                    // what the head shows
 	made    map[string]*button.Button // of the head, kept so that the keyboard stays on them
 	on      *widget.Check
+	wrote   *text.Label // what a server that is starting wrote last; nil for others
 }
 
 func newDetail(s *Place) *detail {
@@ -230,8 +232,13 @@ func (d *detail) top(s app.ServerDetail) fyne.CanvasObject {
 	if in := d.signIn(s); in != nil {
 		objects = append(objects, in)
 	}
+	if d.wrote = nil; s.State == "starting" {
+		d.wrote = caption("", theme.Dim, text.Cut)
+		d.readStart(s.Name)
+		objects = append(objects, d.wrote)
+	}
 	if s.Error != "" && s.State != app.ServerUnusable && !s.SignIn.Needed {
-		objects = append(objects, note(nonEmptyLines(clean.Line(s.Error, mostSaid), clean.Line(s.Hint, mostSaid)), theme.Refusal, theme.RefusalTint, d.more(s)...))
+		objects = append(objects, note(nonEmptyLines(clean.Line(sentence.Lines(s.Error), mostSaid), clean.Line(sentence.Lines(s.Hint), mostSaid)), theme.Refusal, theme.RefusalTint, d.more(s)...))
 	}
 	for i, problem := range s.Problems {
 		if i == mostProblems {
@@ -436,6 +443,7 @@ func (d *detail) look() {
 	if d.s.p.chosen == "" || !d.s.shown.Load() {
 		return
 	}
+	d.readStart(d.s.p.chosen)
 	switch d.tabs.chosen {
 	case tabTools:
 		d.tools.look()
@@ -444,6 +452,18 @@ func (d *detail) look() {
 	case tabWire:
 		d.wire.read(d.s.p.chosen)
 	}
+}
+
+// readStart shows what a server that is starting writes: one that is run with npx or uvx may be downloading for minutes.
+func (d *detail) readStart(name string) {
+	if d.wrote == nil {
+		return
+	}
+	words := lang.X("servers.starting_silent", "It has written nothing yet.")
+	if line := lastLines(strings.TrimSpace(d.s.k.d.App.ServerStderr(name)), 1); line != "" {
+		words = lang.X("servers.starting_wrote", "It last wrote: {{.line}}", map[string]any{"line": clean.Line(line, 200)})
+	}
+	d.wrote.SetText(words, text.Run{Color: theme.Dim})
 }
 
 func (d *detail) close() {

@@ -11,6 +11,7 @@ import (
 	"steward/app"
 	"steward/app/clean"
 	"steward/ui/language"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -49,10 +50,10 @@ func (t *doctorTab) draw() {
 			mark, colour = "✗ ", theme.Refusal
 		}
 		l := text.NewLabel("", text.Run{}, text.Wrap)
-		l.SetRuns(text.Run{Text: mark, Color: colour, Bold: true}, text.Run{Text: checkWord(c.Check) + "  ", Bold: true}, text.Run{Text: clean.Clean(c.Message)})
+		l.SetRuns(text.Run{Text: mark, Color: colour, Bold: true}, text.Run{Text: checkWord(c.Check) + "  ", Bold: true}, text.Run{Text: clean.Clean(sentence.Lines(c.Message))})
 		column := column(step, l)
 		if c.Hint != "" {
-			column.Add(caption(clean.Clean(c.Hint), theme.Dim, text.Wrap))
+			column.Add(caption(clean.Clean(sentence.Lines(c.Hint)), theme.Dim, text.Wrap))
 		}
 		out = append(out, column)
 	}
@@ -84,7 +85,7 @@ func checkWord(check string) string {
 	case "start":
 		return lang.X("servers.check_start", "Start")
 	case "sign-in":
-		return lang.X("servers.check_signin", "Sign-in")
+		return lang.X("servers.check_sign_in", "Sign-in")
 	case "protocol":
 		return lang.X("servers.check_protocol", "Protocol")
 	case "tools":

@@ -58,6 +58,8 @@ func (k *kit) entryCard(p *page, e app.ServerEntry, more ...string) fyne.CanvasO
 	part(lang.X("servers.headers", "Headers"), pairs(e.Headers, ": ")...)
 	part(lang.X("servers.signs_in_as", "Signs in as"), nonEmpty(e.OAuth.ClientID, e.OAuth.ClientSecret, e.OAuth.MetadataURL)...)
 	part(lang.X("servers.signs_in_for", "Rights it asks for in place of the server's"), slices.Clone(e.OAuth.Scopes)...)
+	part(lang.X("servers.proxy", "Reached through the proxy"), nonEmpty(e.Proxy)...)
+	part(lang.X("servers.ca_file", "Certificates trusted besides the system's"), nonEmpty(e.CAFile)...)
 	part(lang.X("servers.folder", "Working folder"), nonEmpty(e.Cwd)...)
 	part(lang.X("servers.roots", "Folders shared with it"), slices.Clone(e.Roots)...)
 	if e.Sampling {
@@ -142,7 +144,7 @@ func entryFrom(transport string, before app.ServerEntry, values map[string]json.
 			e.Args = linesOf(str("args"))
 		}
 		e.Env = mapOf(str("env"), "=")
-		e.AllowHTTP, e.OAuth = false, app.OAuth{}
+		e.AllowHTTP, e.Proxy, e.CAFile, e.OAuth = false, "", "", app.OAuth{}
 	} else {
 		e.OAuth.ClientID, e.OAuth.ClientSecret = strings.TrimSpace(str("client")), str("secret")
 		e.URL, e.Headers, e.AllowHTTP = strings.TrimSpace(str("url")), mapOf(str("headers"), ":"), yes("plain")

@@ -335,7 +335,7 @@ func words(lines []app.LogLine) string {
 
 // A start that hangs can be stopped, and holds up no other server.
 func TestAStartThatHangsIsStopped(t *testing.T) {
-	d := newDesk(t, "light", "en", map[string]any{"hangs": entry(t, "--step", "initialize=@wait never", "--step", "server/discover=@wait never"), "other": entry(t, "--only", "echo")}, true)
+	d := newDesk(t, "light", "en", map[string]any{"hangs": entry(t, "--start", "@stderr npm http fetch GET 200 thing", "--step", "initialize=@wait never", "--step", "server/discover=@wait never"), "other": entry(t, "--only", "echo")}, true)
 	d.until("the list is read", func() bool { return len(d.place.p.list) == 2 })
 	d.place.Goto("hangs")
 	d.until("it is shown", func() bool { return d.place.p.detailed })
@@ -344,6 +344,10 @@ func TestAStartThatHangsIsStopped(t *testing.T) {
 	d.started("other")
 	d.place.Goto("hangs")
 	d.until("it is still starting", func() bool { return d.place.p.detailed && d.place.p.detail.State == "starting" })
+	d.until("what it writes is seen", func() bool {
+		d.place.detail.look()
+		return d.place.detail.wrote != nil && says(d.place.detail.wrote, "npm http fetch GET 200 thing")
+	})
 	stop := d.place.detail.made["stop"]
 	if stop == nil || stop.Disabled() {
 		t.Fatal("there is nothing to stop it with")

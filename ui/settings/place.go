@@ -20,6 +20,7 @@ const (
 	Models      = "models"
 	Permissions = "permissions"
 	Limits      = "limits"
+	Network     = "network"
 	Privacy     = "privacy"
 	Appearance  = "appearance"
 	Secrets     = "secrets"
@@ -42,6 +43,7 @@ type Place struct {
 	rows     []*navRow
 	current  int
 	form     *form.Form // of the limits, nil where it holds nothing that was typed
+	network  *form.Form // of the network, likewise
 	scroll   *container.Scroll
 	root     fyne.CanvasObject
 }
@@ -54,6 +56,7 @@ func New(d place.Deps) *Place {
 		{Models, "model", lang.X("settings.models", "Models"), s.models},
 		{Permissions, "lock", lang.X("settings.permissions", "Permissions"), s.permissions},
 		{Limits, "clock", lang.X("settings.limits", "Limits"), s.limits},
+		{Network, "globe", lang.X("settings.network", "Network"), s.reach},
 		{Privacy, "eye-off", lang.X("settings.privacy", "Privacy"), s.privacy},
 		{Appearance, "eye", lang.X("settings.appearance", "Appearance"), s.appearance},
 		{Secrets, "key", lang.X("settings.secrets", "Keys and secrets"), s.secrets},
@@ -110,7 +113,8 @@ func (s *Place) fill() {
 
 // refill shows what has changed, but never takes away what somebody is typing.
 func (s *Place) refill() {
-	if s.sections[s.current].name == Limits && s.form != nil && s.form.Touched() {
+	typed := map[string]*form.Form{Limits: s.form, Network: s.network}[s.sections[s.current].name]
+	if typed != nil && typed.Touched() {
 		return
 	}
 	s.fill()

@@ -49,8 +49,7 @@ var realCalls = []struct{ tool, arguments, says, outcome string }{
 	{tool: "trigger-elicitation-request", arguments: `{}`, says: `Ada`},
 	{tool: "trigger-url-elicitation", arguments: `{"url":"https://example.com/x","message":"m"}`, says: `declined`},
 	{tool: "trigger-sampling-request", arguments: `{"prompt":"hello","maxTokens":50}`, says: `Forty-two.`},
-	// It insists on an experimental way of calling that this host does not offer; the server says so.
-	{tool: "simulate-research-query", arguments: `{"topic":"x"}`, says: `requires task augmentation`, outcome: "tool_error"},
+	{tool: "simulate-research-query", arguments: `{"topic":"x"}`, says: `# Research Report: x`}, // as a task
 }
 
 // Every tool of a real server, called by a model and allowed by keys, with the questions that some of them ask.

@@ -117,16 +117,22 @@ func (f failing) Quit() { f.fails() }
 
 func TestQuittingSurvivesAMissingWatch(t *testing.T) {
 	app := test.NewTempApp(t)
-	s := &Shell{fyne: failing{app, func() {
+	ends := func(fails func()) *Shell {
+		return &Shell{
+			fyne: failing{app, fails}, quitting: ending{begun: make(chan struct{})},
+			dispatcher: NewDispatcher(func(func()) {}, func(any) {}), // ended by quit
+		}
+	}
+	s := ends(func() {
 		var missing *struct{ x int }
 		missing.x++ // what the toolkit does with a watcher that it could not make
-	}}, quitting: ending{begun: make(chan struct{})}}
+	})
 	s.quit()
 	if !s.quitting.has() {
 		t.Error("the window does not know that it ends")
 	}
 	other := errors.New("something else")
-	s = &Shell{fyne: failing{app, func() { panic(other) }}, quitting: ending{begun: make(chan struct{})}}
+	s = ends(func() { panic(other) })
 	func() {
 		defer func() {
 			if problem := recover(); problem != other {

@@ -32,7 +32,7 @@ type notices struct {
 // grave says whether a notice must be read, and whether it is the window's at all.
 func grave(n event.Notice) (must, ours bool) {
 	switch n.Kind {
-	case "sampling_trusted", "sampling", "muted", "open", "sign_in": // what a server asked for, told nowhere in its chat
+	case "sampling_trusted", "sampling", "muted", "open", "sign_in", "task_followed": // what a server asked for, told nowhere in its chat
 		return false, true
 	}
 	if n.Conversation != "" {

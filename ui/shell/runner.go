@@ -3,12 +3,14 @@ package shell
 import (
 	"context"
 	"sync"
+
+	"steward/app"
 )
 
 // Runner owns the goroutines that the window and its places work with in the background.
 type Runner struct {
 	ctx    context.Context
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 	broken func(any)
 
 	mu     sync.Mutex
@@ -18,7 +20,7 @@ type Runner struct {
 
 // NewRunner makes a runner; broken is told of a panic, on the goroutine that panicked.
 func NewRunner(broken func(any)) *Runner {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Runner{ctx: ctx, cancel: cancel, broken: broken}
 }
 
@@ -46,7 +48,7 @@ func (r *Runner) Close(ctx context.Context) bool {
 	r.mu.Lock()
 	r.closed = true
 	r.mu.Unlock()
-	r.cancel()
+	r.cancel(app.ErrClosed)
 	ended := make(chan struct{})
 	go func() {
 		r.wg.Wait()

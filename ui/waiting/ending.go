@@ -86,6 +86,9 @@ func (e *ending) words(item consent.Item) string {
 		case "denied":
 			return lang.X("waiting.ended_denied", "Denied elsewhere; nothing was done.")
 		}
+		if e.reason != "" {
+			return lang.X("waiting.ended_because", "Over: {{.reason}}.", map[string]any{"reason": e.reason})
+		}
 		return lang.X("waiting.ended_answered", "Answered elsewhere.")
 	case "expired":
 		return lang.X("waiting.ended_expired", "Nobody answered in time; nothing was done.")
@@ -124,8 +127,11 @@ func ownWords(item consent.Item, a consent.Answer) string {
 		}
 		return lang.X("waiting.you_denied", "You denied it; nothing was done.")
 	case consent.Accept:
-		if item.Elicitation != nil && item.Elicitation.Mode == modeURL {
+		switch {
+		case item.Elicitation != nil && item.Elicitation.Mode == modeURL:
 			return lang.X("waiting.you_opened", "You let the address be opened.")
+		case item.Elicitation != nil && item.Elicitation.Mode == consent.ModeDone:
+			return lang.X("waiting.you_finished", "You said that it is done; the server is asked again.")
 		}
 		return lang.X("waiting.you_accepted", "You accepted; your answer was sent.")
 	case consent.Decline:

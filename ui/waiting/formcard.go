@@ -37,10 +37,13 @@ func newFormBody(c *Card) *formBody {
 	b := &formBody{c: c}
 	e := c.item.Elicitation
 	accept := lang.X("elicitation.accept", "Accept")
-	if e.Mode == modeURL {
+	switch e.Mode {
+	case modeURL:
 		accept = lang.X("elicitation.open", "Open this address")
 		_, b.problem = opener.Check(e.URL)
-	} else {
+	case consent.ModeDone:
+		accept = lang.X("elicitation.done", "It is done: go on")
+	default:
 		b.buildForm()
 	}
 	b.accept = newButton(c, strong, accept, keyHint(), b.submit)
@@ -111,8 +114,11 @@ func (c *Card) formText(s string, role form.Role) fyne.CanvasObject {
 
 func (b *formBody) title() []text.Run {
 	words := lang.X("elicitation.asks", "asks you")
-	if b.c.item.Elicitation.Mode == modeURL {
+	switch b.c.item.Elicitation.Mode {
+	case modeURL:
 		words = lang.X("elicitation.asks_open", "asks you to open an address")
+	case consent.ModeDone:
+		words = lang.X("elicitation.waits_done", "waits until you are done in the browser")
 	}
 	return []text.Run{{Text: b.c.item.Presentation.Server, Bold: true}, {Text: "  " + words}}
 }
@@ -137,7 +143,11 @@ func (b *formBody) rows() []fyne.CanvasObject {
 	case b.form != nil:
 		out = append(out, b.form)
 	default:
-		out = append(out, newBox(theme.CodeGround, b.c.address(b.c.item.Elicitation.URL)), c.caption(lang.X("elicitation.open_means", "It is opened in your browser, once, when you choose so. Nothing was opened yet."), theme.Dim))
+		means := lang.X("elicitation.open_means", "It is opened in your browser, once, when you choose so. Nothing was opened yet.")
+		if b.c.item.Elicitation.Mode == consent.ModeDone {
+			means = lang.X("elicitation.done_means", "Finish there what the server wants, then go on: it is asked the same again. Some servers say by themselves when it is done; then this card goes.")
+		}
+		out = append(out, newBox(theme.CodeGround, b.c.address(b.c.item.Elicitation.URL)), c.caption(means, theme.Dim))
 	}
 	return append(out, b.filled, b.note.row)
 }
@@ -180,6 +190,9 @@ func cutHost(url, host string) (before, after string, ok bool) {
 }
 
 func (b *formBody) buttons() (left, right []fyne.CanvasObject) {
+	if b.c.item.Elicitation.Mode == consent.ModeDone {
+		return []fyne.CanvasObject{b.cancel}, []fyne.CanvasObject{b.accept}
+	}
 	return []fyne.CanvasObject{b.cancel, b.decline, b.note.open}, []fyne.CanvasObject{b.accept}
 }
 

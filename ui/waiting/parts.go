@@ -141,6 +141,8 @@ func claimed(claim string) string {
 		return lang.X("approval.claim_open", "open world")
 	case "The server claims that it reaches nothing outside of it; nobody has checked that.":
 		return lang.X("approval.claim_closed", "closed world")
+	case "It has an app page of its own, which Steward does not draw; the text of its result is shown.":
+		return lang.X("approval.claim_app", "its app page is not drawn")
 	}
 	if rest, ok := strings.CutPrefix(claim, "The server calls it “"); ok {
 		return lang.X("approval.claim_title", "called “{{.title}}”", map[string]any{"title": strings.TrimSuffix(rest, "”.")})

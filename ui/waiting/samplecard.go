@@ -95,7 +95,7 @@ func (b *sampleBody) buildRequest() {
 	})
 	raw, shown := c.item.Sampling.Messages, c.item.Presentation.Messages
 	for i, m := range raw {
-		b.messages = append(b.messages, newSamplePart(c, role(m.Role), revealLines(m.Text), shown[i].Note, len(raw) > 1, b.d.messages[i], b.changed))
+		b.messages = append(b.messages, newSamplePart(c, role(m.Role), revealLines(m.Text), shown[i].Note, len(raw) > 1, b.d.messages[i], b.changed).withTools(shown[i].Tools))
 	}
 }
 
@@ -127,8 +127,10 @@ func (b *sampleBody) rows() []fyne.CanvasObject {
 		out = append(out, m.box)
 	}
 	if b.answered() {
+		out = append(out, c.tools(lang.X("sampling.calls", "Calls of the server's tools that the model asks it for"), p.Calls)...)
 		out = append(out, b.asked()...)
 	}
+	out = append(out, c.tools(lang.X("sampling.tools", "Tools of the server that the model may ask for. The server runs them itself, without asking you."), p.Tools)...)
 	if w := c.warnings(p.Warnings); w != nil {
 		out = append(out, w)
 	}
@@ -154,9 +156,26 @@ func (b *sampleBody) asked() []fyne.CanvasObject {
 		if m.Note != "" {
 			col.objects = append(col.objects, c.caption(m.Note, theme.Waiting))
 		}
+		col.objects = append(col.objects, c.boxed(m.Tools)...)
 		out = append(out, col)
 	}
 	return out
+}
+
+// tools lists a server's own tools, or calls of them, whole.
+func (c *Card) tools(heading string, tools []consent.SamplingTool) []fyne.CanvasObject {
+	if len(tools) == 0 {
+		return nil
+	}
+	col := newColumn(theme.Step, c.caption(heading, theme.Dim))
+	for _, t := range tools {
+		words := t.Name + "  " + t.Schema
+		if t.Description != "" {
+			words = t.Name + "\n" + t.Description + "\n" + t.Schema
+		}
+		col.objects = append(col.objects, newBox(theme.CodeGround, c.text(words)))
+	}
+	return []fyne.CanvasObject{col}
 }
 
 // about is what the request belongs to, and who answered.

@@ -211,3 +211,36 @@ func TestLimitsAndTrustAreStated(t *testing.T) {
 	r.over(c)
 	_ = r.ended()
 }
+
+// The tools of a server's request, what became of them before, and the model's calls of them stand on the cards, whole.
+func TestToolsOfASamplingRequestAreShown(t *testing.T) {
+	m := scriptedmodel.StartScript(t, scriptedmodel.Script{Steps: []scriptedmodel.Step{{Calls: []scriptedmodel.Call{{Tool: "weather", Arguments: []byte(`{"city":"Bern"}`)}}}}})
+	t.Setenv("WAITING_TEST_KEY", "k")
+	r := newRig(t, app.Options{Policy: onlyForms, Endpoint: app.Endpoint{BaseURL: m.URL(), Model: "first", KeyEnv: "WAITING_TEST_KEY"}},
+		"--step", `tool:best=@ask sampling/createMessage {"messages":[{"role":"user","content":{"type":"text","text":"And in Bern?"}},{"role":"assistant","content":{"type":"tool_use","id":"c0","name":"weather","input":{"city":"Basel"}}},{"role":"user","content":{"type":"tool_result","toolUseId":"c0","content":[{"type":"text","text":"rain"}]}}],"maxTokens":50,"tools":[{"name":"weather","description":"Tells the weather.","inputSchema":{"type":"object","properties":{"city":{"type":"string"}}}}],"toolChoice":{"mode":"required"}}`,
+		"--step", "tool:best=@text ${answer}")
+	r.call(context.Background(), "best", "{}")
+	c := r.seen(r.item(consent.KindSampling))
+	got := shownText(c)
+	for _, want := range []string{"without asking you", "Tells the weather.", `"city":{"type":"string"}`, `weather {"city":"Basel"}`, "rain", "makes the model use one"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the card lacks %q: %q", want, got)
+		}
+	}
+	test.Tap(samples(c).messages[2].out)
+	if got := shownText(c); strings.Contains(got, "rain") {
+		t.Errorf("what is left out stands there as if it were sent: %q", got)
+	}
+	test.Tap(samples(c).messages[2].out)
+	samples(c).submit()
+	r.over(c)
+	c = r.seen(r.item(consent.KindSamplingAnswer))
+	if got := shownText(c); !strings.Contains(got, `weather  {"city":"Bern"}`) {
+		t.Errorf("the answer's card lacks the call: %q", got)
+	}
+	samples(c).submit()
+	r.over(c)
+	if err := r.ended(); err != nil {
+		t.Fatal(err)
+	}
+}

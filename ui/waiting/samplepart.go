@@ -23,7 +23,8 @@ type samplePart struct {
 	start string // as it came, with odd characters shown
 
 	heading string
-	note    string // what of it is no text, "" where nothing
+	note    string              // what of it is no text, "" where nothing
+	tools   []fyne.CanvasObject // what of that is about tools, whole
 
 	box        *column
 	view       *text.View
@@ -59,6 +60,22 @@ func newSamplePart(c *Card, heading, start, note string, optional bool, d *partD
 	p.box = newColumn(theme.Step)
 	p.build()
 	return p
+}
+
+// withTools adds the uses and the results of tools in the part, whole.
+func (p *samplePart) withTools(tools []string) *samplePart {
+	if p.tools = p.c.boxed(tools); len(p.tools) > 0 {
+		p.words()
+	}
+	return p
+}
+
+// boxed shows texts that were made safe, each in a box.
+func (c *Card) boxed(texts []string) (out []fyne.CanvasObject) {
+	for _, t := range texts {
+		out = append(out, newBox(theme.CodeGround, c.text(t)))
+	}
+	return out
 }
 
 func (p *samplePart) longer() bool { return len(p.d.text) > form.MaxText }
@@ -122,6 +139,9 @@ func (p *samplePart) words() {
 	}
 	if p.note == "" {
 		return
+	}
+	if !d.bare {
+		defer func() { p.box.objects = append(p.box.objects, p.tools...) }()
 	}
 	if d.text == "" && p.start == "" { // nothing else is in it: the message can be left out
 		p.rest.SetText(p.note, text.Run{Color: theme.Waiting})

@@ -116,6 +116,48 @@ func TestAttachedTextIsASource(t *testing.T) {
 	}
 }
 
+// A page that the person agreed to open is waited for on a card, until the person says that it is done or gives it up.
+func TestThePageIsWaitedFor(t *testing.T) {
+	refusal := `tool:pay={"jsonrpc":"2.0","id":${id},"error":{"code":-32042,"message":"pay first","data":{"elicitations":[{"mode":"url","elicitationId":"p1","url":"https://example.com/pay","message":"Pay for it"}]}}}`
+	r := newRig(t, app.Options{Policy: onlyForms}, "--step", refusal)
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	r.call(ctx, "pay", "{}")
+	open := func() *Card {
+		item := r.item(consent.KindElicitation)
+		if item.Elicitation.Mode != modeURL {
+			t.Fatalf("mode %q", item.Elicitation.Mode)
+		}
+		if err := r.app.Waiting().Answer(item.ID, item.Hash, consent.Answer{Action: consent.Accept, Elsewhere: true}); err != nil {
+			t.Fatal(err)
+		}
+		var found consent.Item
+		r.until("the page is waited for", func() bool {
+			for _, i := range r.app.Waiting().List() {
+				if i.Elicitation != nil && i.Elicitation.Mode == consent.ModeDone {
+					found = i
+					return true
+				}
+			}
+			return false
+		})
+		return r.seen(found)
+	}
+	c := open()
+	if got := shownText(c); !strings.Contains(got, "Pay for it") || !strings.Contains(got, "https://example.com/pay") || !strings.Contains(got, "Finish there what the server wants") {
+		t.Errorf("the card: %q", got)
+	}
+	c.body.submit() // the person says that it is done: the server is asked again, and refuses again
+	r.over(c)
+	r.until("the card says so", func() bool { return strings.Contains(c.line.Plain(), "asked again") })
+	c = open()
+	c.body.escape()
+	r.over(c)
+	if err := r.ended(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Each ending of a question is told on its card.
 func TestHowAQuestionEnds(t *testing.T) {
 	r := newRig(t, app.Options{Policy: onlyForms}, "--step", `tool:mortal=@ask-only elicitation/create {"message":"m","requestedSchema":{"type":"object","properties":{}}}`, "--step", "tool:mortal=@sleep 300ms", "--step", "tool:mortal=@exit 3")

@@ -6,6 +6,7 @@ package door
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"steward/mcphost/internal/wire"
@@ -22,12 +23,32 @@ func (k Key) Opens() bool { return k.made }
 
 // Sender sends tool calls on one connection.
 type Sender interface {
-	// Limits returns how long a call may be silent, and how long it may take.
-	Limits() (idle, total time.Duration)
+	// Limits returns how long a call may be silent, and how long it may take; set
+	// says that a person has set the second.
+	Limits() (idle, total time.Duration, set bool)
 	// Send sends one call, answers what the server asks for in between, and
 	// returns how it ended. It returns soon after the context has ended.
 	Send(ctx context.Context, c Call) Reply
+	// Follow goes on with a task that an earlier call was answered with, given as
+	// Attempt was told of it. Nothing of the call is sent again.
+	Follow(ctx context.Context, c Call, task json.RawMessage) Reply
 }
+
+// ErrLeave, as the cause of a context's end, leaves a task as it is at the
+// server, to be followed on later. Reply.Err is then ErrLeave.
+var ErrLeave = errors.New("the task is left to be followed on later")
+
+// TaskError says how a task ended, or is lost, without a result.
+type TaskError struct {
+	// Lost says that nothing is known of how it ended: the server has forgotten
+	// it, or cannot be asked. Else its answer is none.
+	Lost bool
+	// Done says that the server has finished what it was asked.
+	Done    bool
+	Message string // a sentence
+}
+
+func (e *TaskError) Error() string { return e.Message }
 
 // Call is one tool call. The functions must not be nil. They are called from
 // several goroutines, Touch and Paused from any.
@@ -44,6 +65,13 @@ type Call struct {
 	// Paused says that a person or a model is being asked on the server's
 	// behalf, so that the server cannot be blamed for its silence.
 	Paused func(on bool)
+	// Rest says that the server asked not to be asked again for d.
+	Rest func(d time.Duration)
+	// Seen says that the task has not ended.
+	Seen func()
+	// Lasting says that the server works on the call as a task, which it keeps for
+	// d; 0 is without limit.
+	Lasting func(d time.Duration)
 }
 
 // Reply is how a call ended.
@@ -58,6 +86,8 @@ type Reply struct {
 	Started bool
 	// OutputSchema is that of the definition the call was made with.
 	OutputSchema json.RawMessage
+	// Task says that Result is that of a task; Failed that the task failed.
+	Task, Failed bool
 	Frames       []wire.Frame
 	// Redact removes known secrets from text for display.
 	Redact func(string) string

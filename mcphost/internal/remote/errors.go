@@ -1,15 +1,12 @@
 package remote
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"steward/mcphost/internal/oauth"
@@ -48,34 +45,6 @@ func show(u *url.URL) string {
 	return shown.String()
 }
 
-// unreachable explains an error of the network.
-func (l *Link) unreachable(err error) error {
-	e := &Error{Err: err, Unreached: true, Hint: "Check the address and the network, and whether the server is running."}
-	cause := err
-	var ue *url.Error
-	if errors.As(err, &ue) {
-		cause = ue.Err
-	}
-	var dns *net.DNSError
-	var unknown x509.UnknownAuthorityError
-	var host x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	var record tls.RecordHeaderError
-	switch {
-	case errors.As(err, &dns):
-		e.Message = fmt.Sprintf("the server %s cannot be reached: the name %s is not known", show(l.url), dns.Name)
-	case errors.As(err, &unknown), errors.As(err, &host), errors.As(err, &invalid):
-		e.Message = fmt.Sprintf("the server %s cannot be trusted: %v", show(l.url), cause)
-		e.Hint = "Its certificate must be put right; it is not used until then."
-	case errors.As(err, &record):
-		e.Message = fmt.Sprintf("the server %s does not speak https", show(l.url))
-		e.Hint = "Check whether its address begins with http://."
-	default:
-		e.Message = fmt.Sprintf("the server %s cannot be reached: %v", show(l.url), cause)
-	}
-	return e
-}
-
 // refusal explains an HTTP status that is no success.
 func (l *Link) refusal(resp *http.Response, body []byte) error {
 	e := &Error{Status: resp.StatusCode}
@@ -95,12 +64,15 @@ func (l *Link) refusal(resp *http.Response, body []byte) error {
 	case s == http.StatusNotFound, s == http.StatusMethodNotAllowed:
 		e.Message = fmt.Sprintf("at %s there is no MCP server (%s)%s", show(l.url), resp.Status, said)
 		e.Hint = "Check the address; it often ends with /mcp."
+	case s == http.StatusProxyAuthRequired:
+		e.Message = "the proxy on the way to the server " + show(l.url) + " wants a sign-in (407)"
+		e.Hint = proxyHint
 	case s == http.StatusTooManyRequests:
 		e.Message = fmt.Sprintf("the server %s takes no more requests for now (429)%s", show(l.url), said)
-		e.Hint = "Wait a while and try again."
+		e.Hint = "Wait a while and try again." + after(resp.Header.Get("Retry-After"), time.Now())
 	case s >= 500:
 		e.Message = fmt.Sprintf("the server %s failed (%s)%s", show(l.url), resp.Status, said)
-		e.Hint = "Try again later, or ask whoever runs it."
+		e.Hint = "Try again later, or ask whoever runs it." + after(resp.Header.Get("Retry-After"), time.Now())
 	default:
 		e.Message = fmt.Sprintf("the server %s refused the request (%s)%s", show(l.url), resp.Status, said)
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+
+	"steward/mcphost/internal/wire"
 )
 
 // Token reports whether s can be the name of a header (RFC 9110, 5.6.2).
@@ -23,6 +25,17 @@ func Token(s string) bool {
 	return true
 }
 
+// ours reports whether the transport itself sets the header: what a person has written
+// for it, often copied from an example for another program, is left out.
+func ours(name string) bool {
+	switch name = strings.ToLower(name); name {
+	case "accept", "accept-encoding", "content-type", "content-length", "transfer-encoding", "connection", "last-event-id",
+		"mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name":
+		return true
+	}
+	return strings.HasPrefix(name, "mcp-param-")
+}
+
 // encode writes a value for a header: as it is, if it is visible ASCII without
 // blanks at its ends, else in the base64 form of MCP 2026-07-28.
 func encode(s string) string {
@@ -38,6 +51,7 @@ func encode(s string) string {
 
 // request is what a header, or the way a request is sent, may depend on.
 type request struct {
+	id        json.RawMessage
 	method    string
 	name      string // Mcp-Name
 	tool      string
@@ -46,20 +60,17 @@ type request struct {
 
 // read takes those parts out of a message.
 func read(frame []byte) request {
-	var m map[string]json.RawMessage
-	if json.Unmarshal(frame, &m) != nil {
-		return request{}
-	}
-	r := request{method: text(m["method"])}
+	m := wire.Fields(frame)
+	r := request{id: m["id"], method: text(m["method"])}
 	switch r.method {
-	case "tools/call", "prompts/get", "resources/read":
-		var p map[string]json.RawMessage
-		if json.Unmarshal(m["params"], &p) != nil {
-			return r
-		}
+	case "tools/call", "prompts/get", "resources/read", "tasks/get", "tasks/update", "tasks/cancel":
+		p := wire.Fields(m["params"])
 		r.name = text(p["name"])
-		if r.method == "resources/read" {
+		switch {
+		case r.method == "resources/read":
 			r.name = text(p["uri"])
+		case strings.HasPrefix(r.method, "tasks/"):
+			r.name = text(p["taskId"]) // io.modelcontextprotocol/tasks 2026-07-28, routing headers
 		}
 		if r.method == "tools/call" {
 			r.tool, r.arguments = r.name, p["arguments"]

@@ -61,7 +61,7 @@ func (l *Link) streamOld(feed *feed) error {
 		e, err := s.next()
 		switch {
 		case errors.Is(err, errTooLarge):
-			l.o.Warn("the server sent a message above the size limit; it was left out")
+			l.tooLarge(feed, e.data)
 		case err != nil:
 			return &Error{Message: fmt.Sprintf("the server %s closed the stream", show(l.url)), Err: err}
 		case e.name == "endpoint" && !named:
@@ -95,7 +95,17 @@ func (l *Link) nameOld(data string, feed *feed) error {
 	return nil
 }
 
-// postOld takes a message of the library; its answer comes on the stream.
+// Named reports whether the server has named an address to post to, and so speaks the transport of
+// 2024-11-05.
+func (l *Link) Named() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.endpoint != nil
+}
+
+// postOld takes a message of the library; its answer comes on the stream. A notification is sent
+// before it returns, so that the order stays. A request is sent by a goroutine, because servers may
+// hold the POST back until they have answered on the stream.
 func (l *Link) postOld(req *http.Request) (*http.Response, error) {
 	frame, err := take(req)
 	if err != nil {
@@ -105,16 +115,27 @@ func (l *Link) postOld(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = l.sendOld(req.Context(), out.Frame, out)
-	if l.asksOld(err) && out.Request && l.spawn(func() { l.failOld(out, l.signInOld(req.Context(), out, err)) }) {
+	if !out.Request {
+		ctx, cancel := context.WithTimeout(req.Context(), notifyLimit)
+		defer cancel()
+		if err := l.sendOld(ctx, out.Frame, out); err != nil {
+			l.o.Warn(fmt.Sprintf("the message %q did not reach the server: %v", read(out.Frame).method, err))
+		}
 		return accepted(req), nil
 	}
-	l.failOld(out, err)
+	ctx := context.WithoutCancel(req.Context())
+	if !l.spawn(func() { l.requestOld(ctx, req.Context(), out) }) {
+		return nil, errClosed
+	}
 	return accepted(req), nil
 }
 
-// failOld answers a request for a server that did not take it.
-func (l *Link) failOld(out *wire.Outgoing, err error) {
+// requestOld posts a request. Whoever waits for its answer has a limit of its own, and a POST that is
+// held back longer than any answer is given up.
+func (l *Link) requestOld(ctx, caller context.Context, out *wire.Outgoing) {
+	ctx, cancel := context.WithTimeout(ctx, lateLimit)
+	defer cancel()
+	err := l.signInOld(ctx, caller, out, l.sendOld(ctx, out.Frame, out))
 	if err == nil {
 		return
 	}
@@ -127,11 +148,15 @@ func (l *Link) failOld(out *wire.Outgoing, err error) {
 }
 
 // replyOld sends the Tap's own answer to a request of the server.
-func (l *Link) replyOld(frame []byte) error { return l.sendOld(l.ctx, frame, nil) }
+func (l *Link) replyOld(frame []byte) error {
+	ctx, cancel := context.WithTimeout(l.ctx, notifyLimit)
+	defer cancel()
+	return l.sendOld(ctx, frame, nil)
+}
 
 // sendOld posts one message. out is nil for an answer of our own.
 func (l *Link) sendOld(ctx context.Context, frame []byte, out *wire.Outgoing) error {
-	ctx, cancel := context.WithTimeout(ctx, notifyLimit)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := context.AfterFunc(l.ctx, cancel)
 	defer stop()
@@ -141,11 +166,13 @@ func (l *Link) sendOld(ctx context.Context, frame []byte, out *wire.Outgoing) er
 	if endpoint == nil {
 		return l.noAnswer(0, "it has named no address to post to")
 	}
+	if out != nil {
+		ctx = whenSent(ctx, out.Sent)
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint.String(), bytes.NewReader(frame))
 	if err != nil {
 		return err
 	}
-	req.GetBody = nil
 	req.Header.Set("Content-Type", "application/json")
 	l.dress(req)
 	resp, err := l.do(req)
@@ -153,9 +180,6 @@ func (l *Link) sendOld(ctx context.Context, frame []byte, out *wire.Outgoing) er
 		return err
 	}
 	defer discard(resp)
-	if out != nil {
-		out.Sent()
-	}
 	if resp.StatusCode < 300 {
 		return nil
 	}

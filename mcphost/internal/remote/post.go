@@ -97,13 +97,7 @@ func (l *Link) reply(frame []byte) error {
 // send posts one message and returns the response.
 func (l *Link) send(ctx context.Context, header http.Header, frame []byte, about request, sent func()) (*http.Response, error) {
 	if sent != nil {
-		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-			WroteRequest: func(i httptrace.WroteRequestInfo) {
-				if i.Err == nil {
-					sent()
-				}
-			},
-		})
+		ctx = whenSent(ctx, sent)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.url.String(), bytes.NewReader(frame))
 	if err != nil {
@@ -119,6 +113,17 @@ func (l *Link) send(ctx context.Context, header http.Header, frame []byte, about
 	l.dress(req)
 	l.mirror(req.Header, about)
 	return l.do(req)
+}
+
+// whenSent has sent called when a request with this context has been written whole.
+func whenSent(ctx context.Context, sent func()) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteRequest: func(i httptrace.WroteRequestInfo) {
+			if i.Err == nil {
+				sent()
+			}
+		},
+	})
 }
 
 // discard ends a response of which nothing more is wanted; a little is read so
@@ -208,9 +213,17 @@ func (x *exchange) once(ctx context.Context, first bool) error {
 		return x.stream(ctx, resp)
 	case kind == "application/json" || strings.HasSuffix(kind, "+json"):
 		return x.whole(resp)
-	case resp.StatusCode != http.StatusOK || kind == "":
+	case resp.StatusCode != http.StatusOK:
 		return l.noAnswer(resp.StatusCode, "only %s, without content", resp.Status)
+	case kind != "text/html":
+		return x.mislabelled(resp)
 	}
+	return x.noJSON(resp)
+}
+
+// noJSON explains an answer that is something else.
+func (x *exchange) noJSON(resp *http.Response) error {
+	l := x.link
 	e := l.noAnswer(resp.StatusCode, "it sent %q instead of JSON", short(resp.Header.Get("Content-Type")))
 	var ours *Error
 	if errors.As(e, &ours) {
@@ -229,8 +242,11 @@ func short(s string) string {
 // refused takes an HTTP error; its body may be a JSON-RPC answer.
 func (x *exchange) refused(resp *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-	if err == nil && !denial(resp).Asks() && looksLikeAnswer(body) {
-		x.feed.put(x.link.o.Tap.In(body)...)
+	signIn := resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden && resp.Header.Get("WWW-Authenticate") != ""
+	if err == nil && !signIn {
+		if answer := x.errorAnswer(body); answer != nil {
+			x.feed.put(x.link.o.Tap.In(answer)...)
+		}
 		if !x.out.Open() {
 			return nil
 		}
@@ -238,11 +254,29 @@ func (x *exchange) refused(resp *http.Response) error {
 	return x.link.refusal(resp, body)
 }
 
-// looksLikeAnswer reports whether a body may hold a JSON-RPC answer.
-func looksLikeAnswer(body []byte) bool {
+// errorAnswer returns the JSON-RPC answer that the body of an HTTP error holds; nil for none. In the
+// newer era servers may leave its id out (MCP 2026-07-28, transports), and the errors that only they
+// know say of which era they are.
+func (x *exchange) errorAnswer(body []byte) []byte {
 	var m map[string]json.RawMessage
-	return json.Unmarshal(body, &m) == nil && m["jsonrpc"] != nil && m["id"] != nil && string(m["id"]) != "null"
+	if json.Unmarshal(body, &m) != nil || m["jsonrpc"] == nil {
+		return nil
+	}
+	if id := m["id"]; id != nil && string(id) != "null" {
+		return body
+	}
+	e := wire.ReadError(m["error"])
+	if m["error"] == nil || !modernVersion(x.header) && (e.Code > codeHeaderMismatch || e.Code < codeUnsupportedVersion) {
+		return nil
+	}
+	return withRawID(body, x.about.id)
 }
+
+// Errors of the newer era (MCP 2026-07-28, error codes).
+const (
+	codeHeaderMismatch     = -32020
+	codeUnsupportedVersion = -32022
+)
 
 // whole takes an answer that is one JSON text.
 func (x *exchange) whole(resp *http.Response) error {
@@ -257,11 +291,48 @@ func (x *exchange) whole(resp *http.Response) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return l.noAnswer(resp.StatusCode, "its answer is empty")
 	}
-	x.feed.put(l.o.Tap.In(body)...)
+	if isEvents(body) {
+		_, _, _ = x.events(bytes.NewReader(body)) // its end is that of the body
+	} else {
+		x.feed.put(l.o.Tap.In(body)...)
+	}
 	if x.out.Open() {
 		return l.noAnswer(resp.StatusCode, "what it sent is no answer to this request")
 	}
 	return nil
+}
+
+// mislabelled takes an answer whose content type is neither JSON nor a stream, as some servers send
+// it: if it holds messages, it is one.
+func (x *exchange) mislabelled(resp *http.Response) error {
+	var begin [512]byte
+	n, err := io.ReadFull(resp.Body, begin[:])
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return x.link.noAnswer(resp.StatusCode, "its answer broke off (%v)", err)
+	}
+	text := bytes.TrimSpace(bytes.TrimPrefix(begin[:n], []byte("\xef\xbb\xbf")))
+	switch {
+	case len(text) == 0:
+		return x.link.noAnswer(resp.StatusCode, "its answer is empty")
+	case text[0] != '{' && text[0] != '[' && !isEvents(text):
+		return x.noJSON(resp)
+	}
+	again := *resp
+	again.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(begin[:n]), resp.Body), resp.Body}
+	return x.whole(&again)
+}
+
+// isEvents reports whether a text begins as a stream of events does.
+func isEvents(b []byte) bool {
+	for _, field := range []string{"event:", "data:", "id:", "retry:", ":"} {
+		if bytes.HasPrefix(b, []byte(field)) {
+			return true
+		}
+	}
+	return false
 }
 
 // stream reads a stream until the answer has come. A stream that breaks off is
@@ -290,7 +361,7 @@ func (x *exchange) stream(ctx context.Context, resp *http.Response) error {
 			}
 			return l.noAnswer(resp.StatusCode, "it closed the stream without one")
 		}
-		if pause = retry; pause == 0 {
+		if pause = max(retry, shortestPause); retry == 0 {
 			pause = min(firstPause<<idle, longestPause)
 		}
 		if !wait(ctx, pause) {

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"mime"
 	"net/http"
 	"time"
@@ -47,100 +48,107 @@ func (l *Link) listen(req *http.Request) (*http.Response, error) {
 // stays open even when there is no channel: its end would mean something.
 func (l *Link) pushes(header http.Header, feed *feed) {
 	defer feed.close(errClosed)
-	lastID := ""
+	var c channel
 	for failures := 0; ; {
 		ctx, cancel := context.WithCancel(l.ctx)
 		l.mu.Lock()
 		l.push = cancel
 		generation := l.generation
 		l.mu.Unlock()
-		id, retry, got, more := l.pushOnce(ctx, header, feed, lastID)
-		if !more {
+		if generation != c.generation {
+			c, failures = channel{generation: generation}, 0
+		}
+		c.once(ctx, l, header, feed)
+		if c.none && c.forgotten && c.worked {
+			c.none, c.worked = false, false // should the next one be missing too, there is none
+			if err := l.renew(ctx, generation, header); err != nil {
+				l.o.Warn(fmt.Sprintf("the server has forgotten the session, and a new one could not be begun: %v", err))
+				c.worked = true
+			}
+		}
+		if c.none {
 			<-ctx.Done() // a new session has begun, or the link has ended
 		}
 		cancel()
 		if l.ctx.Err() != nil {
 			return
 		}
-		if _, now := l.sessionNow(); now != generation || !more {
-			lastID, failures = "", 0
+		if _, now := l.sessionNow(); now != generation || c.none {
 			continue
 		}
-		if lastID = id; got {
+		if c.got {
 			failures = 0
 		}
 		pause := min(firstPause<<failures, longestPause)
 		failures = min(failures+1, 10)
-		if !wait(l.ctx, max(pause, retry)) {
+		if !wait(l.ctx, max(pause, c.retry)) {
 			return
 		}
 	}
 }
 
-// pushOnce opens the channel and feeds what comes. more says whether it is
-// worth opening again; got, whether something came.
-func (l *Link) pushOnce(ctx context.Context, header http.Header, feed *feed, lastID string) (id string, retry time.Duration, got, more bool) {
-	resp, err := l.get(ctx, header, lastID)
+// channel is what is known of the channel of one session.
+type channel struct {
+	generation int
+	lastID     string        // Last-Event-ID
+	retry      time.Duration // asked for by the server; 0 = not
+	worked     bool          // it has been open once
+	missed     bool          // it could not be opened, so that reports may have been missed
+	none       bool          // it is not worth opening again
+	forgotten  bool          // because of a 404
+	got        bool          // something came
+}
+
+// once opens the channel and feeds what comes until it ends.
+func (c *channel) once(ctx context.Context, l *Link, header http.Header, feed *feed) {
+	c.retry, c.got, c.none, c.forgotten = 0, false, false, false
+	resp, err := l.get(ctx, header, c.lastID)
 	if err != nil {
-		return lastID, 0, false, l.ctx.Err() == nil
+		c.missed = true
+		return
 	}
 	defer func() { _ = resp.Body.Close() }() // read to its end
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch s := resp.StatusCode; {
 	case denial(resp).Asks():
-		return lastID, 0, false, l.await(ctx, resp)
+		c.missed, c.none = true, !l.await(ctx, resp)
+		return
 	case s == http.StatusTooManyRequests, s >= 500 && s != http.StatusNotImplemented:
-		return lastID, 0, false, true
+		c.missed = true
+		return
 	case s >= 300, kind != "text/event-stream":
-		return lastID, 0, false, false
+		c.none, c.forgotten = true, s == http.StatusNotFound
+		return
 	}
+	if c.missed && c.lastID == "" && l.o.Missed != nil {
+		l.o.Missed() // nothing tells what was reported meanwhile
+	}
+	c.worked, c.missed = true, false
 	s := newStream(resp.Body, l.o.MaxFrame)
+	defer func() {
+		c.retry = s.retry
+		if s.lastID != "" {
+			c.lastID = s.lastID
+		}
+	}()
 	for {
 		e, err := s.next()
 		if errors.Is(err, errTooLarge) {
-			l.o.Warn("the server pushed a message above the size limit; it was left out")
+			l.tooLarge(feed, e.data)
 			continue
 		}
 		if err != nil {
-			if s.lastID != "" {
-				lastID = s.lastID
-			}
-			return lastID, s.retry, got, l.ctx.Err() == nil
+			return
 		}
-		if got = true; len(e.data) > 0 && (e.name == "" || e.name == "message") {
+		if c.got = true; len(e.data) > 0 && (e.name == "" || e.name == "message") {
 			feed.put(l.o.Tap.In(e.data)...)
 		}
 	}
 }
 
-// subscribe keeps a subscriptions/listen of the newer era alive: the server's
-// notifications come on the answer's stream, which is asked for again when it
-// breaks off (MCP 2026-07-28, subscriptions).
-func (x *exchange) subscribe(ctx context.Context) {
-	l := x.link
-	frame := x.out.Frame
-	for n := 0; ; n++ {
-		started := time.Now()
-		err := x.once(ctx, true)
-		if !x.out.Open() || ctx.Err() != nil {
-			return
-		}
-		var e *Error
-		if errors.As(err, &e) && e.Denial != nil && e.Denial.Asks() && l.awaitDenied(ctx, *e.Denial) {
-			x.out.Frame = withID(frame, "listen-"+time.Now().Format("150405.000000"))
-			continue
-		}
-		if errors.As(err, &e) && e.Status >= 300 && e.Status < 500 && e.Status != http.StatusTooManyRequests {
-			x.feed.put(x.out.Fail(err))
-			l.o.Warn("the server does not report changes: " + err.Error())
-			return
-		}
-		if time.Since(started) > longestPause {
-			n = 0
-		}
-		if !wait(ctx, min(firstPause<<min(n, 10), longestPause)) {
-			return
-		}
-		x.out.Frame = withID(frame, "listen-"+time.Now().Format("150405.000000"))
-	}
+// tooLarge takes the beginning of a message above the limit: where it is the answer to a request,
+// that request has failed.
+func (l *Link) tooLarge(feed *feed, begin []byte) {
+	l.o.Warn("the server sent a message above the size limit; it was left out")
+	feed.put(l.o.Tap.TooLarge(begin)...)
 }

@@ -37,9 +37,11 @@ const (
 	lateLimit    = 10 * time.Minute // waiting for an answer after a cancellation
 	firstPause   = time.Second      // before a stream is opened again
 	longestPause = 60 * time.Second
-	maxResumes   = 5 // of one answer, without anything new
-	maxErrorBody = 1 << 20
-	maxSessionID = 1 << 10
+	// shortestPause is waited even where a server wants none.
+	shortestPause = 100 * time.Millisecond
+	maxResumes    = 5 // of one answer, without anything new
+	maxErrorBody  = 1 << 20
+	maxSessionID  = 1 << 10
 )
 
 // Options are given to New. Functions may be nil, except Tap.
@@ -49,6 +51,7 @@ type Options struct {
 	// AllowHTTP lets headers travel over plain http to a host that is not
 	// loopback.
 	AllowHTTP bool
+	Network   Network
 	// SSE speaks the transport of 2024-11-05.
 	SSE      bool
 	Tap      *wire.Tap
@@ -57,6 +60,8 @@ type Options struct {
 	// forgotten the session and a new one has begun.
 	Warn    func(text string)
 	Renewed func()
+	// Missed is told that the server may have reported changes while nobody heard it.
+	Missed func()
 	// ToolHeaders gives the headers that a call of a tool needs besides.
 	ToolHeaders func(tool string, arguments []byte) map[string]string
 	// Account signs in to the server; nil where that is not possible. It is not
@@ -128,18 +133,11 @@ func New(o Options) (*Link, error) {
 		o.Warn = func(string) {}
 	}
 	l := &Link{o: o, url: u, done: make(chan struct{}), renewing: make(chan struct{}, 1)}
-	l.ctx, l.end = context.WithCancel(context.Background())
-	l.base = &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment, // never for loopback
-		DialContext:            (&net.Dialer{Timeout: dialLimit, KeepAlive: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout:    dialLimit,
-		ForceAttemptHTTP2:      true,
-		MaxIdleConnsPerHost:    8,
-		IdleConnTimeout:        90 * time.Second,
-		ExpectContinueTimeout:  time.Second,
-		MaxResponseHeaderBytes: 256 << 10,
+	if l.base, err = o.Network.Transport(); err != nil {
+		return nil, err
 	}
-	l.client = &http.Client{Transport: l.base, CheckRedirect: l.redirect}
+	l.ctx, l.end = context.WithCancel(context.Background())
+	l.client = &http.Client{Transport: observed{l.base, o.Tap}, CheckRedirect: l.redirect}
 	l.prepareSignIn()
 	return l, nil
 }
@@ -297,10 +295,17 @@ func (l *Link) Failure() error {
 // failed: the server cannot be reached, or wants a sign-in.
 func (l *Link) Refuse() error {
 	var e *Error
-	if err := l.Failure(); errors.As(err, &e) && (e.Status == 0 || e.Status == 401 || e.Status == 403) {
+	if err := l.Failure(); errors.As(err, &e) && (e.Unreached || e.Status == 401 || e.Status == 403) {
 		return err
 	}
 	return nil
+}
+
+// Busy reports whether the last request of the handshake failed for a reason that
+// says nothing of what the server speaks: it is overloaded, or failed itself.
+func (l *Link) Busy() bool {
+	var e *Error
+	return errors.As(l.Failure(), &e) && (e.Status >= 500 && e.Status != http.StatusNotImplemented || e.Status == 429 || e.Status == 408)
 }
 
 func (l *Link) setFailure(err error) {
@@ -312,6 +317,9 @@ func (l *Link) setFailure(err error) {
 // dress sets the headers that every request to the server carries.
 func (l *Link) dress(req *http.Request) {
 	for name, value := range l.o.Headers {
+		if ours(name) {
+			continue
+		}
 		req.Header.Set(name, value)
 		if strings.EqualFold(name, "Host") {
 			req.Host = value

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"reflect"
 	"strconv"
 )
 
@@ -89,7 +90,9 @@ func (l *Link) renew(ctx context.Context, generation int, header http.Header) (e
 			l.keepSession(forgotten, generation)
 		}
 	}()
-	resp, err := l.send(ctx, http.Header{}, withID(frame, "session-"+strconv.Itoa(generation+1)), request{method: "initialize"}, nil)
+	again := withID(frame, "session-"+strconv.Itoa(generation+1))
+	l.o.Tap.Note(true, nil, again)
+	resp, err := l.send(ctx, http.Header{}, again, request{method: "initialize"}, nil)
 	if err != nil {
 		return err
 	}
@@ -97,13 +100,16 @@ func (l *Link) renew(ctx context.Context, generation int, header http.Header) (e
 	if resp.StatusCode >= 300 {
 		return l.refusal(resp, nil)
 	}
-	if err := l.begun(resp); err != nil {
+	said, err := l.begun(resp)
+	if err != nil {
 		return err
 	}
 	if err := l.begin(resp, frame, header); err != nil {
 		return err
 	}
-	done, err := l.send(ctx, header, []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`), request{}, nil)
+	ready := []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	l.o.Tap.Note(true, nil, ready)
+	done, err := l.send(ctx, header, ready, request{}, nil)
 	if err != nil {
 		return err
 	}
@@ -113,6 +119,14 @@ func (l *Link) renew(ctx context.Context, generation int, header http.Header) (e
 		l.push() // the stream of the old session; it is opened again for the new one
 	}
 	l.mu.Unlock()
+	if _, first := l.o.Tap.Handshake(); !sameServer(first, said) {
+		err := &Error{
+			Message: fmt.Sprintf("the server %s had forgotten the session, and says other things of itself than before", show(l.url)),
+			Hint:    "It is connected to anew.",
+		}
+		l.fail(err)
+		return err
+	}
 	l.o.Warn("the server had forgotten the session; a new one has begun")
 	if l.o.Renewed != nil {
 		l.o.Renewed()
@@ -129,8 +143,26 @@ func (l *Link) keepSession(id string, generation int) {
 	}
 }
 
-// begun checks that the answer to initialize is a result.
-func (l *Link) begun(resp *http.Response) error {
+// sameServer reports whether two results of initialize agree in what a session is built on. Where they do
+// not, a session that goes on would offer what is no more, and hide what is new.
+func sameServer(a, b json.RawMessage) bool {
+	var before, now map[string]json.RawMessage
+	if json.Unmarshal(a, &before) != nil || json.Unmarshal(b, &now) != nil {
+		return false
+	}
+	return text(before["protocolVersion"]) == text(now["protocolVersion"]) && text(before["instructions"]) == text(now["instructions"]) &&
+		reflect.DeepEqual(decoded(before["capabilities"]), decoded(now["capabilities"]))
+}
+
+func decoded(raw json.RawMessage) (v any) {
+	if json.Unmarshal(raw, &v) != nil {
+		return nil
+	}
+	return v
+}
+
+// begun returns the result of initialize.
+func (l *Link) begun(resp *http.Response) (json.RawMessage, error) {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	var body []byte
 	var err error
@@ -144,24 +176,38 @@ func (l *Link) begun(resp *http.Response) error {
 	} else {
 		body, err = io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	}
+	l.o.Tap.Note(false, nil, body)
 	if err != nil || !isResult(body) {
-		return l.noAnswer(resp.StatusCode, "initialize was not answered with a result")
+		return nil, l.noAnswer(resp.StatusCode, "initialize was not answered with a result")
 	}
-	return nil
+	return resultOf(body), nil
 }
 
 func isResult(body []byte) bool {
+	result := resultOf(body)
+	return len(result) > 0 && result[0] == '{'
+}
+
+func resultOf(body []byte) json.RawMessage {
 	var m map[string]json.RawMessage
-	return json.Unmarshal(body, &m) == nil && len(m["result"]) > 0 && m["result"][0] == '{'
+	if json.Unmarshal(body, &m) != nil {
+		return nil
+	}
+	return m["result"]
 }
 
 // withID gives a request another id.
 func withID(frame []byte, id string) []byte {
+	return withRawID(frame, json.RawMessage(strconv.Quote(id)))
+}
+
+// withRawID gives a message another id, as it is written.
+func withRawID(frame []byte, id json.RawMessage) []byte {
 	var m map[string]json.RawMessage
-	if json.Unmarshal(frame, &m) != nil {
+	if json.Unmarshal(frame, &m) != nil || len(id) == 0 {
 		return frame
 	}
-	m["id"] = json.RawMessage(strconv.Quote(id))
+	m["id"] = id
 	out, err := json.Marshal(m)
 	if err != nil {
 		return frame

@@ -138,20 +138,14 @@ func (x *exchange) signIn(ctx context.Context, err error) error {
 	return nil
 }
 
-// asksOld reports whether a message was denied for want of a sign-in.
-func (l *Link) asksOld(err error) bool {
-	_, ok := denied(err)
-	return ok && l.o.Account != nil
-}
-
 // signInOld is signIn for the transport of 2024-11-05.
-func (l *Link) signInOld(caller context.Context, out *wire.Outgoing, err error) error {
+func (l *Link) signInOld(ctx, caller context.Context, out *wire.Outgoing, err error) error {
 	var tries oauth.Tries
 	for err != nil {
 		if stop := l.admit(l.ctx, caller, out.Method(), err, &tries); stop != nil {
 			return stop
 		}
-		err = l.sendOld(caller, out.Frame, out)
+		err = l.sendOld(ctx, out.Frame, out)
 	}
 	return nil
 }

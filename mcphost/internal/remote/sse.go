@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -27,8 +28,12 @@ type stream struct {
 	lastID string
 	retry  time.Duration // 0 = not given
 	first  bool
-	cr     bool // the last line ended with CR
+	cr     bool   // the last line ended with CR
+	buf    []byte // the line being read
 }
+
+// lineKept is how much room for a line is kept for the next.
+const lineKept = 1 << 20
 
 // errTooLarge says that one event is larger than the limit.
 var errTooLarge = errors.New("an event is larger than the limit")
@@ -37,8 +42,12 @@ func newStream(r io.Reader, limit int64) *stream {
 	return &stream{r: bufio.NewReaderSize(r, 16<<10), max: limit, first: true}
 }
 
+// beginKept is how much is kept of the data of an event above the limit, in bytes.
+const beginKept = 64 << 10
+
 // next returns the next event with data. An event above the limit is skipped
-// to its end and reported as errTooLarge; reading can go on.
+// to its end and reported as errTooLarge, with the beginning of its data; reading
+// can go on.
 func (s *stream) next() (event, error) {
 	var e event
 	var size int64
@@ -46,23 +55,27 @@ func (s *stream) next() (event, error) {
 	for {
 		line, err := s.line(s.max - size)
 		if errors.Is(err, errTooLarge) {
+			s.cut(&e, line, tooLarge)
 			tooLarge = true
 			continue
 		}
 		if err != nil && (len(line) == 0 || !errors.Is(err, io.EOF)) {
-			if errors.Is(err, io.EOF) && e.has && !tooLarge {
+			switch {
+			case errors.Is(err, io.EOF) && tooLarge:
+				return event{}, errTooLarge
+			case errors.Is(err, io.EOF) && e.has:
 				return e, nil
 			}
 			return event{}, err
 		}
 		if s.first {
-			line = strings.TrimPrefix(line, "\uFEFF")
+			line = bytes.TrimPrefix(line, []byte("\uFEFF"))
 			s.first = false
 		}
-		if line == "" {
+		if len(line) == 0 {
 			switch {
 			case tooLarge:
-				return event{}, errTooLarge
+				return e, errTooLarge
 			case e.has:
 				return e, nil
 			}
@@ -71,21 +84,30 @@ func (s *stream) next() (event, error) {
 			continue
 		}
 		if size += int64(len(line)); tooLarge || size > s.max {
+			s.cut(&e, line, tooLarge)
 			tooLarge = true
-			e.data = nil
 			continue
 		}
 		s.field(&e, line)
 	}
 }
 
+// cut keeps the beginning of an event that has become too large with this line.
+func (s *stream) cut(e *event, line []byte, before bool) {
+	if before {
+		return
+	}
+	s.field(e, line[:min(len(line), beginKept)])
+	e.data = append([]byte(nil), e.data[:min(len(e.data), beginKept)]...)
+}
+
 // field takes one line of an event.
-func (s *stream) field(e *event, line string) {
-	name, value, _ := strings.Cut(line, ":")
-	value = strings.TrimPrefix(value, " ")
-	switch name {
+func (s *stream) field(e *event, line []byte) {
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimPrefix(value, []byte(" "))
+	switch string(name) {
 	case "event":
-		e.name = value
+		e.name = string(value)
 	case "data":
 		if e.has {
 			e.data = append(e.data, '\n')
@@ -93,52 +115,62 @@ func (s *stream) field(e *event, line string) {
 		e.data = append(e.data, value...)
 		e.has = true
 	case "id":
-		if !strings.ContainsRune(value, 0) && len(value) <= maxSessionID {
-			s.lastID, e.id = value, value
+		if id := string(value); len(id) <= maxSessionID && !strings.ContainsRune(id, 0) {
+			s.lastID, e.id = id, id
 		}
 	case "retry":
-		if n, err := strconv.ParseInt(value, 10, 64); err == nil && n >= 0 {
+		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 {
 			s.retry = min(time.Duration(min(n, int64(longestPause/time.Millisecond)))*time.Millisecond, longestPause)
 		}
 	}
 }
 
 // line reads up to the end of a line (LF, CRLF or CR), which it leaves out. A
-// line longer than limit is read to its end and reported as errTooLarge.
-func (s *stream) line(limit int64) (string, error) {
-	var b strings.Builder
+// line longer than limit is read to its end and reported as errTooLarge, with its
+// beginning. What it returns is valid until the next call.
+func (s *stream) line(limit int64) ([]byte, error) {
+	if s.buf = s.buf[:0]; cap(s.buf) > lineKept {
+		s.buf = nil // a large message is not kept for as long as the stream lives
+	}
 	over := false
 	for {
-		c, err := s.r.ReadByte()
-		if err != nil {
+		if _, err := s.r.Peek(1); err != nil {
 			if over {
-				return "", errTooLarge
+				return s.buf, errTooLarge
 			}
-			return b.String(), err
+			return s.buf, err
 		}
-		if c == '\n' && s.cr && b.Len() == 0 && !over {
-			s.cr = false
+		b, _ := s.r.Peek(s.r.Buffered()) // what is there, without waiting for more
+		if b[0] == '\n' && s.cr {
+			s.cr = false // it belongs to the CR before
+			s.discard(1)
 			continue
 		}
 		s.cr = false
-		if c == '\n' {
-			break
+		end := bytes.IndexByte(b, '\n')
+		if end < 0 {
+			end = len(b)
 		}
-		if c == '\r' {
-			s.cr = true // a LF that follows belongs to it
-			break
+		if cr := bytes.IndexByte(b[:end], '\r'); cr >= 0 {
+			end, s.cr = cr, true
 		}
-		if int64(b.Len()) >= limit {
-			over = true
+		room := max(0, limit-int64(len(s.buf)))
+		over = over || int64(end) > room
+		s.buf = append(s.buf, b[:min(int64(end), room)]...)
+		if end == len(b) {
+			s.discard(end)
 			continue
 		}
-		b.WriteByte(c)
+		s.discard(end + 1)
+		if over {
+			return s.buf, errTooLarge
+		}
+		return s.buf, nil
 	}
-	if over {
-		return "", errTooLarge
-	}
-	return b.String(), nil
 }
+
+// discard skips bytes that have been looked at, which cannot fail.
+func (s *stream) discard(n int) { _, _ = s.r.Discard(n) }
 
 // writeEvent writes one message as an event for the library. JSON text holds
 // no line break, so one data line carries it.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +27,7 @@ type handshake struct {
 	mu     sync.Mutex
 	refuse error // initialize must not be sent
 	silent bool  // server/discover was not answered in time
+	unsure bool  // server/discover failed for a reason that says nothing of the era
 }
 
 // middleware sees the library's own requests on their way out.
@@ -59,17 +62,25 @@ func (h *handshake) discover(ctx context.Context, next mcp.MethodHandler, method
 		h.refuse = context.Cause(ctx)
 	case ended(h.link):
 		h.refuse = ErrStuck
-	case probe.Err() != nil:
+	case probe.Err() != nil && h.o.Patient:
 		h.silent = true
+	case probe.Err() != nil:
+		h.refuse = ErrStuck
 	case errors.As(err, &rpc) && rpc.Code == mcp.CodeUnsupportedProtocolVersion:
 		// The server understood the question, so initialize is no fallback; it is
 		// the way only where the server itself names a version that begins with it.
 		if !namesLegacy(rpc.Data) {
 			h.refuse = versionError(rpc.Data)
 		}
+	case errors.As(err, &rpc) && (rpc.Code == mcp.CodeHeaderMismatch || rpc.Code == mcp.CodeMissingRequiredClientCapabilities):
+		// Only servers of the newer era know these errors.
+		h.refuse = fmt.Errorf("the server refused server/discover: %w", plain(err))
 	default:
 		if f, ok := h.link.(interface{ Refuse() error }); ok {
 			h.refuse = f.Refuse()
+		}
+		if f, ok := h.link.(interface{ Busy() bool }); ok {
+			h.unsure = f.Busy()
 		}
 	}
 	return nil, err
@@ -82,28 +93,23 @@ func (h *handshake) initialize(ctx context.Context, next mcp.MethodHandler, meth
 	if refuse != nil {
 		return nil, refuse
 	}
-	if silent && h.o.Stuck > 0 {
-		limited, cancel := context.WithTimeout(ctx, h.o.Stuck)
-		defer cancel()
-		res, err := next(limited, method, req)
-		if err != nil && ctx.Err() == nil && (limited.Err() != nil || ended(h.link)) {
-			return nil, ErrStuck
-		}
-		return res, newer(err)
-	}
 	res, err := next(ctx, method, req)
 	if err != nil && h.o.Discover && ended(h.link) {
 		// It may have lived had it not been asked server/discover before.
 		return nil, ErrStuck
+	}
+	if silent || h.o.Slow {
+		return res, h.newer(err)
 	}
 	return res, err
 }
 
 // newer makes ErrNewer of a refusal of initialize that follows a silence: the
 // server may know server/discover alone, and have been slow to start.
-func newer(err error) error {
+func (h *handshake) newer(err error) error {
 	var rpc *jsonrpc.Error
-	if errors.As(err, &rpc) && rpc.Code != wire.CodeRejected {
+	f, ok := h.link.(interface{ Failure() error })
+	if failed := ok && f.Failure() != nil; !failed && errors.As(err, &rpc) && rpc.Code != wire.CodeRejected {
 		return ErrNewer
 	}
 	return err
@@ -130,7 +136,11 @@ func (h *handshake) explain(ctx context.Context, err error) error {
 		}
 		return cause
 	}
-	if method, result := h.tap.Handshake(); method == "initialize" {
+	method, result := h.tap.Handshake()
+	if method == "" && strings.HasPrefix(err.Error(), "unsupported protocol version") {
+		return &VersionError{} // its answer to initialize is no object, so it was not kept
+	}
+	if method == "initialize" {
 		if v := version(result); !slices.Contains(mcp.SupportedProtocolVersions(), v) {
 			return &VersionError{Server: []string{v}}
 		}
@@ -177,6 +187,7 @@ func (h *handshake) hello() (Hello, error) {
 	}
 	m := members(info)
 	out.Name, out.Title, out.Version = text(m["name"]), text(m["title"]), text(m["version"])
+	out.Unsure = h.unsure
 	h.tap.SetModern(out.Modern)
 	return out, nil
 }
@@ -237,8 +248,5 @@ func texts(raw json.RawMessage) []string {
 	return out
 }
 
-// limits of the era probe.
-const (
-	DefaultProbe = 2 * time.Second
-	DefaultStuck = 3 * time.Second
-)
+// DefaultProbe is how long server/discover may stay unanswered.
+const DefaultProbe = 5 * time.Second

@@ -11,7 +11,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,9 +48,10 @@ var (
 	// ErrStuck says that the server went away or went silent when it was asked
 	// server/discover: it must be started anew, and asked initialize at once.
 	ErrStuck = errors.New("the server did not bear being asked server/discover")
-	// ErrNewer says that the server answered server/discover, properly but
-	// late: it must be started anew, and given more time.
-	ErrNewer = errors.New("the server answered server/discover late")
+	// ErrNewer says that the server refused initialize after it had been silent about
+	// server/discover, so it may be of the newer era and slow: it must be started
+	// anew, and given more time.
+	ErrNewer = errors.New("the server refused initialize, and was too slow to answer server/discover")
 )
 
 // VersionError says that no version of the protocol is spoken by both sides.
@@ -57,12 +60,12 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	theirs := "none that it named"
-	if len(e.Server) > 0 {
-		theirs = fmt.Sprintf("%q", e.Server)
+	theirs := strings.Join(e.Server, ", ")
+	if theirs == "" {
+		theirs = "none"
 	}
-	return fmt.Sprintf("the server speaks other versions of the protocol (%s) than this program (%q)",
-		theirs, mcp.SupportedProtocolVersions())
+	return fmt.Sprintf("the server speaks other versions of the protocol (%s) than this program (%s)",
+		theirs, strings.Join(mcp.SupportedProtocolVersions(), ", "))
 }
 
 // Options say how a session begins.
@@ -72,10 +75,14 @@ type Options struct {
 	Elicit, Sampling, Roots bool
 	// Discover asks server/discover first; else initialize at once.
 	Discover bool
-	// Probe is how long server/discover may stay unanswered before initialize
-	// is tried; Stuck how long that may stay unanswered afterwards before the
-	// server counts as stuck (0 = as long as the context allows).
-	Probe, Stuck time.Duration
+	// Probe is how long server/discover may stay unanswered (0 = as long as the
+	// context allows). Then the session ends with ErrStuck, or, if Patient, initialize
+	// is asked on the same link: a program that is being installed must not be ended.
+	Probe   time.Duration
+	Patient bool
+	// Slow says that the server did not answer server/discover in time before: a
+	// refusal of initialize then is ErrNewer.
+	Slow bool
 }
 
 // Session is one session. Its methods may be called by any goroutine.
@@ -86,12 +93,15 @@ type Session struct {
 	hello Hello
 	seq   atomic.Int64
 	tasks sync.WaitGroup // goroutines inside the library
+	level atomic.Pointer[string]
 }
 
 // Hello is what the server said of itself at the beginning.
 type Hello struct {
-	Protocol     string
-	Modern       bool
+	Protocol string
+	Modern   bool
+	// Unsure says that the era may be another one: the server was too busy to be asked.
+	Unsure       bool
 	Capabilities json.RawMessage
 	Instructions string
 	Name, Title  string
@@ -104,6 +114,12 @@ func Open(ctx context.Context, link Link, tap *wire.Tap, o Options) (*Session, e
 	h := &handshake{link: link, tap: tap, o: o}
 	client := mcp.NewClient(&o.Client, clientOptions(o))
 	client.AddSendingMiddleware(h.middleware)
+	for _, method := range taskMethods {
+		if err := mcp.AddSendingCustomMethod[*taskParams, *taskResult](client, method); err != nil {
+			_ = link.Close() // never: the methods are none of the library's
+			return nil, err
+		}
+	}
 	version := Legacy
 	if o.Discover {
 		version = Modern
@@ -160,12 +176,13 @@ func clientOptions(o Options) *mcp.ClientOptions {
 	}
 	if o.Sampling {
 		//lint:ignore SA1019 deprecated since 2026-07-28; servers of earlier revisions still ask for it
-		caps.Sampling = &mcp.SamplingCapabilities{}
+		caps.Sampling = &mcp.SamplingCapabilities{Tools: &mcp.SamplingToolsCapabilities{}}
 	}
 	if o.Roots {
 		//lint:ignore SA1019 deprecated since 2026-07-28; servers of earlier revisions still ask for them
 		caps.RootsV2 = &mcp.RootCapabilities{}
 	}
+	caps.AddExtension(TasksExtension, nil)
 	return &mcp.ClientOptions{
 		Logger:                     slog.New(slog.DiscardHandler),
 		Capabilities:               caps,
@@ -175,6 +192,10 @@ func clientOptions(o Options) *mcp.ClientOptions {
 		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) {},
 	}
 }
+
+// SetLogLevel makes every request from now on ask for log messages from this
+// level on, in sessions of the newer era (MCP 2026-07-28, logging).
+func (s *Session) SetLogLevel(level string) { s.level.Store(&level) }
 
 // Hello returns what the server said of itself.
 func (s *Session) Hello() Hello { return s.hello }
@@ -276,6 +297,9 @@ func (s *Session) invoke(ctx context.Context, r Request) (err error) {
 		}
 	}()
 	meta := mcp.Meta{"progressToken": r.Token}
+	if level := s.level.Load(); level != nil && s.hello.Modern {
+		meta[mcp.MetaKeyLogLevel] = *level
+	}
 	switch r.Method {
 	case "tools/call":
 		_, err = s.sdk.CallTool(ctx, &mcp.CallToolParams{Meta: meta, Name: r.Subject})
@@ -299,7 +323,10 @@ func (s *Session) invoke(ctx context.Context, r Request) (err error) {
 		//lint:ignore SA1019 deprecated since 2026-07-28; servers of earlier revisions still log
 		err = s.sdk.SetLoggingLevel(ctx, &mcp.SetLoggingLevelParams{Meta: meta})
 	default:
-		err = fmt.Errorf("no way to send %q is known", r.Method)
+		if !slices.Contains(taskMethods, r.Method) {
+			return fmt.Errorf("no way to send %q is known", r.Method)
+		}
+		_, err = mcp.CallCustomMethod[*taskParams, *taskResult](ctx, s.sdk, r.Method, &taskParams{mcp.ParamsBase{Meta: meta}})
 	}
 	return err
 }

@@ -25,6 +25,8 @@ func Main(m *testing.M) {
 	switch os.Getenv(role) {
 	case "scripted":
 		os.Exit(scriptedserver.Main(os.Args[1:]))
+	case "echo":
+		os.Exit(echo())
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -116,16 +116,14 @@ func text(b []byte) string {
 	if len(b) < 2 || b[0] != '"' {
 		return string(b)
 	}
-	for _, c := range b[1 : len(b)-1] {
-		if !plain[c] || c >= 0x80 {
-			var s string
-			if err := json.Unmarshal(b, &s); err != nil {
-				return string(b[1 : len(b)-1])
-			}
-			return s
-		}
+	if inside := b[1 : len(b)-1]; literal(inside) {
+		return string(inside)
 	}
-	return string(b[1 : len(b)-1])
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return string(b[1 : len(b)-1])
+	}
+	return s
 }
 
 // isObject reports whether a value is an object.

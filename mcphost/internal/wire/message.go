@@ -249,7 +249,9 @@ func (t *Tap) fromServer(m parts, deep bool) {
 		case method == "notifications/progress":
 			if p := t.progressOf(m); p != nil {
 				p.progress(params)
+				return
 			}
+			t.notify(method, params) // of a request that was answered with a task, perhaps
 		case method == "notifications/cancelled":
 			t.requests.cancel(idKey(member(params, "requestId")))
 		default:

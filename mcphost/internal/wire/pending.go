@@ -6,25 +6,16 @@ import (
 	"math"
 	"strconv"
 	"sync"
-
-	"golang.org/x/time/rate"
-)
-
-// Progress notifications of one request that are handed on: so many at once, so many
-// a second afterwards.
-const (
-	progressBurst = 100
-	progressRate  = 50
 )
 
 // Pending is a request that was announced with Expect. Methods may be called from any
 // goroutine.
 type Pending struct {
-	tap    *Tap
-	want   Expectation
-	done   chan struct{}
-	frames frameLog
-	limit  *rate.Limiter
+	tap     *Tap
+	want    Expectation
+	done    chan struct{}
+	frames  frameLog
+	reports *reports // nil where nobody wants progress
 
 	mu        sync.Mutex
 	answer    Answer
@@ -37,7 +28,11 @@ type Pending struct {
 }
 
 func newPending(t *Tap, e Expectation) *Pending {
-	return &Pending{tap: t, want: e, done: make(chan struct{}), limit: rate.NewLimiter(progressRate, progressBurst)}
+	p := &Pending{tap: t, want: e, done: make(chan struct{})}
+	if e.Progress != nil {
+		p.reports = newReports(p.report)
+	}
+	return p
 }
 
 var (
@@ -86,8 +81,11 @@ func (p *Pending) before(arguments []byte) (err error) {
 	return p.want.Before(arguments)
 }
 
-// finish ends the request; only the first call counts.
+// finish ends the request; only the first call counts. The last progress is told before.
 func (p *Pending) finish(a Answer) {
+	if p.reports != nil {
+		p.reports.end()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.ended {
@@ -151,6 +149,9 @@ func (p *Pending) Frames() []Frame { return p.frames.list() }
 // Release says that nobody waits any more: an answer from now on is Late. It must be
 // called once for each Pending.
 func (p *Pending) Release() {
+	if p.reports != nil {
+		p.reports.end()
+	}
 	t := p.tap
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -162,41 +163,6 @@ func (p *Pending) Release() {
 			t.end(key, c, false)
 		}
 	}
-}
-
-// progress hands on one notifications/progress.
-func (p *Pending) progress(params []byte) {
-	var message string
-	value, total := math.NaN(), 0.0
-	members(params, func(name string, v []byte) bool {
-		switch name {
-		case "progress":
-			value = number(v)
-		case "total":
-			total = number(v)
-		case "message":
-			if isString(v) {
-				message = text(v)
-			}
-		}
-		return true
-	})
-	if math.IsNaN(value) || p.want.Progress == nil || !p.limit.Allow() {
-		return
-	}
-	p.mu.Lock()
-	ended := p.ended
-	value = max(value, p.value)
-	p.value = value
-	p.mu.Unlock()
-	if ended {
-		return
-	}
-	if math.IsNaN(total) || total <= 0 || total < value {
-		total = 0
-	}
-	defer p.tap.recovered("a progress notification")
-	p.want.Progress(Progress{Value: value, Total: total, Message: clipText(message, MaxProgressMessage)})
 }
 
 // number reads a finite JSON number, also one in quotes; NaN if it is none.

@@ -95,7 +95,7 @@ func (r *requests) serve(q ServerRequest) {
 	case "ping":
 		r.answer(resultFrame(string(q.ID), []byte(`{}`)))
 		return
-	case "elicitation/create", "sampling/createMessage", "roots/list":
+	case "elicitation/create", "sampling/createMessage", "roots/list", "tasks/get", "tasks/result", "tasks/list", "tasks/cancel":
 		if r.handle != nil {
 			break
 		}

@@ -11,8 +11,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"steward/mcphost/process"
 )
 
 // Stdio is an mcp.Transport over a child process, for one library session. The
@@ -33,9 +31,23 @@ type Stdio struct {
 	work      sync.WaitGroup
 }
 
+// Program is a running program with its pipes; [process.Process] is one.
+type Program interface {
+	Stdin() io.WriteCloser
+	Stdout() io.ReadCloser
+	// Done is closed when it has ended, Drained when its last words have been read.
+	Done() <-chan struct{}
+	Drained() <-chan struct{}
+	// ExitCode and Ending say how it ended, Tail what it wrote last on standard error.
+	ExitCode() int
+	Ending() string
+	Tail(lines int) string
+	Stop(grace time.Duration) error
+}
+
 // StdioOptions are given to NewStdio.
 type StdioOptions struct {
-	Process *process.Process
+	Process Program
 	Tap     *Tap
 	// Grace is how long the process may take to end after its input was closed, and
 	// again after it was asked to terminate; 0 means 1 s.

@@ -359,3 +359,49 @@ func TestMinimalHandshake(t *testing.T) {
 		}
 	}
 }
+
+func TestLastProgressIsNotLost(t *testing.T) {
+	t.Parallel()
+	note := `tool:work=@repeat 3000 {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":1,"total":9}}`
+	last := `tool:work={"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":9,"total":9,"message":"last"}}`
+	s := connect(t, setup{}, "--step", note, "--step", last, "--step", "tool:work=@wait tools/call", "--step", "tool:work=@text done")
+	var mu sync.Mutex
+	var got []Progress
+	seen := make(chan struct{})
+	done := make(chan string, 1)
+	go func() {
+		done <- textOf(t, s.call(t, bounded(t), "work", `{}`, func(e *Expectation) {
+			e.Progress = func(p Progress) {
+				mu.Lock()
+				defer mu.Unlock()
+				if got = append(got, p); p.Message == "last" {
+					close(seen)
+				}
+			}
+		}))
+	}()
+	select {
+	case <-seen: // while the call still runs
+	case <-bounded(t).Done():
+		t.Fatal("the last report was lost")
+	}
+	s.works(t) // which the server waits for
+	<-done
+	mu.Lock()
+	defer mu.Unlock()
+	if len(got) > 1500 {
+		t.Errorf("%d reports were handed on", len(got))
+	}
+}
+
+func TestLastProgressComesBeforeTheAnswer(t *testing.T) {
+	t.Parallel()
+	note := `tool:work=@repeat 500 {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":1}}`
+	last := `tool:work={"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":9}}`
+	s := connect(t, setup{}, "--step", note, "--step", last, "--step", "tool:work=@text done")
+	var got []Progress
+	textOf(t, s.call(t, bounded(t), "work", `{}`, func(e *Expectation) { e.Progress = func(p Progress) { got = append(got, p) } }))
+	if len(got) == 0 || got[len(got)-1].Value != 9 {
+		t.Errorf("%d reports, the last %v", len(got), got[max(0, len(got)-1):])
+	}
+}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -120,8 +121,13 @@ func (t *Tap) Out(frame []byte) (*Outgoing, error) {
 		}
 		return true
 	})
-	if method == "notifications/cancelled" {
+	switch {
+	case method == "notifications/cancelled":
 		frame = t.cancelled(frame, params)
+	case method == "initialize" && len(t.o.Capabilities) > 0:
+		declared := setMembers(member(params, "capabilities"), t.o.Capabilities)
+		params = setMembers(params, []Member{{Name: "capabilities", Value: declared}})
+		frame = setMembers(frame, []Member{{Name: "params", Value: params}})
 	}
 	if id == nil || method == "" {
 		t.record(true, frame, nil)
@@ -217,8 +223,8 @@ func (t *Tap) take(p piece) [][]byte {
 		}
 		return nil
 	case tooLarge:
-		t.reportNoise(fmt.Appendf(nil, "message of more than %d bytes: %.200s", t.o.MaxFrame, p.data))
-		return t.fail(p.id, true, fmt.Sprintf("the server's answer is larger than %d MiB", t.o.MaxFrame>>20))
+		t.reportNoise(fmt.Appendf(nil, "a message of more than %s: %.200s", SizeText(t.o.MaxFrame), p.data))
+		return t.fail(p.id, true, fmt.Sprintf("the server's answer is larger than %s, which is the most that is accepted", SizeText(t.o.MaxFrame)))
 	case broken:
 		// Its text is reported as noise when its line ends.
 		return t.fail(p.id, false, "the server's answer is not valid JSON")
@@ -227,7 +233,7 @@ func (t *Tap) take(p piece) [][]byte {
 }
 
 // fail answers a request for the server. Without an id it is the only open request
-// that is meant, if sole is true.
+// that is meant, if sole is true: the answer is too large to be read to its id.
 func (t *Tap) fail(id string, sole bool, why string) [][]byte {
 	t.mu.Lock()
 	key := idKey([]byte(id))
@@ -242,7 +248,7 @@ func (t *Tap) fail(id string, sole bool, why string) [][]byte {
 	if c == nil {
 		return nil
 	}
-	return [][]byte{t.settle(c, Answer{Err: &Error{Code: CodeInternal, Message: why, Invalid: true}})}
+	return [][]byte{t.settle(c, Answer{Err: &Error{Code: CodeInternal, Message: why, Invalid: true, TooLarge: sole}})}
 }
 
 // only returns the request that is open alone. subscriptions/listen does not count: it
@@ -341,6 +347,23 @@ func (t *Tap) record(out bool, frame []byte, p *Pending) {
 		p.frames.add(f)
 	}
 	t.log.add(f)
+}
+
+// Note keeps in the log what went over the wire beside the messages: what HTTP says, a
+// message that the transport exchanged by itself. request, where not nil, is the message
+// that it belongs to.
+func (t *Tap) Note(out bool, request, note []byte) {
+	if len(note) == 0 {
+		return
+	}
+	var p *Pending
+	if len(request) > 0 {
+		token := text(member(member(member(request, "params"), "_meta"), "progressToken"))
+		t.mu.Lock()
+		p = t.expected[token]
+		t.mu.Unlock()
+	}
+	t.record(out, bytes.ToValidUTF8(note, []byte("\uFFFD")), p)
 }
 
 // NoiseSeen returns how many pieces of noise came so far, and the first of them.

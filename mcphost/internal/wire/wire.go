@@ -10,8 +10,8 @@
 // body or event it receives.
 //
 // What the library never sees: requests and notifications of the server. The
-// Tap answers ping, hands elicitation/create, sampling/createMessage and
-// roots/list to Options.Handle, refuses other requests with -32601, and gives
+// Tap answers ping, hands elicitation/create, sampling/createMessage, roots/list and
+// questions about tasks to Options.Handle, refuses other requests with -32601, and gives
 // notifications to Options.Notify (progress to the Pending it belongs to).
 package wire
 
@@ -57,7 +57,10 @@ type Options struct {
 	MaxFrame int
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-	// Handle answers elicitation/create, sampling/createMessage and roots/list. The
+	// Capabilities are written into those that initialize declares, beside the
+	// library's, for what the library has no words for.
+	Capabilities []Member
+	// Handle answers elicitation/create, sampling/createMessage, roots/list and tasks/…. The
 	// context ends when the server cancels the request, or with the Tap. A *Error
 	// is sent to the server as it is, any other error as -32603 with its text.
 	// A nil Handle refuses with -32601.
@@ -110,6 +113,8 @@ type Error struct {
 	// Invalid is true if the server's answer could not be taken for an answer
 	// (neither result nor error, both, too large, nested too deeply, not JSON).
 	Invalid bool
+	// TooLarge is true if it was larger than Options.MaxFrame.
+	TooLarge bool
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -159,7 +164,9 @@ type Expectation struct {
 	Before func(arguments []byte) error
 	// Sent is called once when the whole request was handed to the operating system.
 	Sent func()
-	// Progress is called for each progress notification (rate limited).
+	// Progress is called for progress notifications, in order, one call at a time, from
+	// several goroutines: at most 100 at once and 50 a second, of those that come faster
+	// the newest, and always the last before the request ends.
 	Progress func(Progress)
 }
 

@@ -1,0 +1,288 @@
+package send_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"steward/mcphost"
+	"steward/mcphost/internal/trial"
+	"steward/mcphost/send"
+)
+
+// forms are the flags of a server for each form of tasks.
+var forms = map[string][]string{
+	"core":      {"--tasks", "core"},
+	"extension": {"--tasks", "extension", "--discover", "answer"},
+}
+
+func eachForm(t *testing.T, f func(t *testing.T, flags []string)) {
+	t.Parallel()
+	for name, flags := range forms {
+		t.Run(name, func(t *testing.T) { t.Parallel(); f(t, slices.Clone(flags)) })
+	}
+}
+
+// TestTaskOutcomes follows tasks that end in every way: each has its own word, and
+// none is an empty success.
+func TestTaskOutcomes(t *testing.T) {
+	eachForm(t, func(t *testing.T, flags []string) {
+		h, _ := trial.Host(t, mcphost.Options{Asker: person{}})
+		c := trial.Connect(t, h, trial.Scripted("s", append(flags, "--task-ms", "60")...))
+		for _, tt := range []struct{ tool, outcome, effect, text, reason string }{
+			{"echo", "ok", "done", `{"a":1}`, ""},
+			{"task", "ok", "done", `done {"a":1}`, ""},
+			{"task-tool-error", "tool_error", "done", "it failed", ""},
+			{"task-structured", "ok", "done", "", ""},
+			{"task-input", "ok", "done", `answered {"action":"accept"`, ""},
+			{"task-hint", "ok", "done", `done {"a":1}`, ""},
+			{"task-fails", "protocol_error", "done", "", "out of paper"},
+			{"task-stopped", "protocol_error", "unknown", "", "The server ended the task as cancelled before it was finished: The task is cancelled."},
+			{"task-odd", "protocol_error", "unknown", "", `"paused", which is no state`},
+			{"task-lost", "unknown", "unknown", "", "does not know the task any more"},
+			{"task-empty", "protocol_error", "done", "", "neither content nor structured content"},
+			{"task-none", "protocol_error", "done", "", "no result"},
+			{"task-no-id", "protocol_error", "unknown", "", "no id"},
+			{"task-broken", "protocol_error", "unknown", "", "cannot be asked for it"},
+		} {
+			r := do(t, call(t, c, tt.tool, `{"a":1}`))
+			if r.Outcome != tt.outcome || r.Effect != tt.effect || !strings.HasPrefix(text(r), tt.text) || !strings.Contains(r.Reason, tt.reason) || tt.text == "" && text(r) != "" {
+				t.Errorf("%s: %s, %s, text %q, reason %q; want %+v", tt.tool, r.Outcome, r.Effect, text(r), r.Reason, tt)
+			}
+			if (r.Reason == "") != (r.Outcome == "ok" || r.Outcome == "tool_error") {
+				t.Errorf("%s: the reason is %q", tt.tool, r.Reason)
+			}
+		}
+	})
+}
+
+// person answers every form.
+type person struct{}
+
+func (person) Elicit(_ context.Context, e mcphost.Elicitation) (mcphost.ElicitAnswer, error) {
+	if len(e.Calls) != 1 {
+		return mcphost.ElicitAnswer{}, errors.New("the question belongs to one call")
+	}
+	return mcphost.ElicitAnswer{Action: "accept", Content: json.RawMessage(`{"name":"Ann"}`)}, nil
+}
+
+func (person) Sample(context.Context, mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
+	return mcphost.SamplingAnswer{}, mcphost.ErrNotAllowed
+}
+
+// TestTaskOnTheWire checks what is sent for a task: params.task where the tool allows
+// it and nowhere else, the related task on the answer to a question, each key of
+// inputRequests once, and what must be kept before the first look.
+func TestTaskOnTheWire(t *testing.T) {
+	eachForm(t, func(t *testing.T, flags []string) {
+		record := filepath.Join(t.TempDir(), "record")
+		h, _ := trial.Host(t, mcphost.Options{Asker: person{}})
+		c := trial.Connect(t, h, trial.Scripted("s", append(flags, "--task-support", "optional", "--record", record)...))
+		k := call(t, c, "task-input", `{"a":1}`)
+		var kept mcphost.Task
+		k.Attempt = func(_ context.Context, what string, detail any) error {
+			if got := lines(t, record, `"tasks/get"`); what == "task" && len(got) > 0 {
+				t.Errorf("the task was asked for before it was kept: %q", got)
+			}
+			if what == "task" {
+				kept = detail.(mcphost.Task)
+			}
+			return nil
+		}
+		var mu sync.Mutex
+		var said []string
+		k.Progress = func(_, _ float64, m string) { mu.Lock(); said = append(said, m); mu.Unlock() }
+		if r := do(t, k); r.Outcome != "ok" || !strings.Contains(text(r), `"name":"Ann"`) {
+			t.Fatalf("%s %q %s", r.Outcome, text(r), r.Reason)
+		}
+		do(t, call(t, c, "echo", `{"a":1}`))
+		if kept.ID == "" || kept.TTL != 3600000 || kept.Poll != 20 {
+			t.Errorf("kept %+v", kept)
+		}
+		if want := []string{"The task is working.", "The task is input_required."}; len(said) < 2 || !slices.Equal(said[:2], want) {
+			t.Errorf("it was said %q", said)
+		}
+		calls := lines(t, record, `"tools/call"`)
+		if kept.Form == mcphost.TaskCore {
+			if len(calls) != 2 || !strings.Contains(calls[0], `"task":{"ttl":86400000}`) || strings.Contains(calls[1], `"task":`) {
+				t.Errorf("calls %q", calls)
+			}
+			if got := lines(t, record, `"io.modelcontextprotocol/related-task":{"taskId":"`+kept.ID+`"}`); len(got) != 1 {
+				t.Errorf("answers with the related task: %q", got)
+			}
+			if first := lines(t, record, `"initialize"`); len(first) != 1 || !strings.Contains(first[0], `"tasks":{"list":{},"cancel":{}}`) || strings.Contains(first[0], "requests") {
+				t.Errorf("declared %q", first)
+			}
+			return
+		}
+		if len(calls) != 2 || !strings.Contains(calls[0], `"extensions":{"io.modelcontextprotocol/tasks":{}}`) || strings.Contains(calls[0], `"task":`) {
+			t.Errorf("calls %q", calls)
+		}
+		if got := lines(t, record, `"tasks/update"`); len(got) != 1 || !strings.Contains(got[0], `"inputResponses":{"who":{"action":"accept","content":{"name":"Ann"}}}`) {
+			t.Errorf("answers %q", got)
+		}
+	})
+}
+
+// lines are those of a recorded server that hold a text.
+func lines(t *testing.T, record, text string) (out []string) {
+	t.Helper()
+	data, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		if strings.Contains(line, text) {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// TestTaskStopped stops a call while its task runs: the server is told, and a result
+// that comes all the same is an answer that came late.
+func TestTaskStopped(t *testing.T) {
+	eachForm(t, func(t *testing.T, flags []string) {
+		record := filepath.Join(t.TempDir(), "record")
+		h, watch := trial.Host(t, mcphost.Options{})
+		c := trial.Connect(t, h, trial.Scripted("s", append(flags, "--record", record, "--task-ms", "300")...))
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		k := call(t, c, "task-stubborn", `{"a":1}`)
+		k.Progress = func(float64, float64, string) { stop() }
+		r, err := send.Tool(ctx, k)
+		if err != nil || r.Outcome != "cancelled" || r.Effect != "unknown" {
+			t.Fatalf("%+v %v", r, err)
+		}
+		late := trial.Wait(t, watch, func(l mcphost.Late) bool { return l.Owner == "k_1" })
+		if !strings.Contains(string(late.Raw), `done {\"a\":1}`) {
+			t.Errorf("late %s", late.Raw)
+		}
+		if got := lines(t, record, `"tasks/cancel"`); len(got) != 1 {
+			t.Errorf("the server was told %q", got)
+		}
+	})
+}
+
+// TestTaskLeft ends the program's part in a call whose task runs, and goes on with it
+// on a new connection to a server that kept it; one that did not is not taken for
+// success.
+func TestTaskLeft(t *testing.T) {
+	eachForm(t, func(t *testing.T, flags []string) {
+		dir := t.TempDir()
+		record, file := filepath.Join(dir, "record"), filepath.Join(dir, "tasks")
+		flags = append(flags, "--record", record, "--task-file", file, "--task-ms", "300")
+		h, _ := trial.Host(t, mcphost.Options{})
+		c := trial.Connect(t, h, trial.Scripted("s", flags...))
+		ctx, leave := context.WithCancelCause(t.Context())
+		defer leave(nil)
+		k := call(t, c, "task", `{"a":1}`)
+		var kept json.RawMessage
+		k.Attempt = func(_ context.Context, _ string, detail any) (err error) {
+			kept, err = json.Marshal(detail)
+			return err
+		}
+		k.Progress = func(float64, float64, string) { leave(send.ErrLeave) }
+		if r, err := send.Tool(ctx, k); err != nil || r.Outcome != send.Left {
+			t.Fatalf("%+v %v", r, err)
+		}
+		if err := c.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		again := trial.Connect(t, h, trial.Scripted("s", flags...))
+		r, err := send.Follow(t.Context(), send.Call{Conn: again, Owner: "k_1", Tool: k.Tool, Definition: k.Definition}, kept)
+		if err != nil || r.Outcome != "ok" || text(r) != `done {"a":1}` {
+			t.Errorf("%+v %v", r, err)
+		}
+		if calls, told := lines(t, record, `"tools/call"`), lines(t, record, `"tasks/cancel"`); len(calls) != 1 || len(told) != 0 {
+			t.Errorf("sent %q, cancelled %q", calls, told)
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		r, err = send.Follow(t.Context(), send.Call{Conn: again, Owner: "k_1", Tool: k.Tool, Definition: k.Definition}, kept)
+		if err != nil || r.Outcome != "unknown" || r.Effect != "unknown" || !strings.Contains(r.Reason, "does not know the task any more") {
+			t.Errorf("%+v %v", r, err)
+		}
+	})
+}
+
+// TestTaskServerDies ends the server while a task runs that it keeps: it is started
+// again, and asked.
+func TestTaskServerDies(t *testing.T) {
+	eachForm(t, func(t *testing.T, flags []string) {
+		file := filepath.Join(t.TempDir(), "tasks")
+		h, _ := trial.Host(t, mcphost.Options{})
+		c := trial.Connect(t, h, trial.Scripted("s", append(flags, "--task-file", file, "--task-ms", "500")...))
+		var died sync.Once
+		k := call(t, c, "task", `{"a":1}`)
+		die := call(t, c, "die", `{}`)
+		var dead sync.WaitGroup
+		k.Progress = func(float64, float64, string) {
+			died.Do(func() { dead.Go(func() { do(t, die) }) })
+		}
+		if r := do(t, k); r.Outcome != "ok" || text(r) != `done {"a":1}` {
+			t.Errorf("%+v", r)
+		}
+		dead.Wait()
+	})
+}
+
+// TestTaskLimits checks that a task lives on beyond the limits of a call while it is
+// looked at, and ends at a limit that a person has set; the server is then told.
+func TestTaskLimits(t *testing.T) {
+	eachForm(t, func(t *testing.T, flags []string) {
+		record := filepath.Join(t.TempDir(), "record")
+		h, _ := trial.Host(t, mcphost.Options{})
+		c := trial.Connect(t, h, trial.Scripted("s", append(flags, "--record", record, "--task-ms", "1200")...))
+		k := call(t, c, "task", `{}`)
+		k.Timeout = 400 * time.Millisecond
+		if r := do(t, k); r.Outcome != "ok" {
+			t.Errorf("with looks that show it alive: %+v", r)
+		}
+		k = call(t, c, "task-hint", `{}`) // it wants not to be asked for longer than the limit
+		k.Timeout = 400 * time.Millisecond
+		if r := do(t, k); r.Outcome != "ok" {
+			t.Errorf("with a pause that the server asked for: %+v", r)
+		}
+		k = call(t, c, "task-forever", `{}`)
+		k.Max = 500 * time.Millisecond
+		if r := do(t, k); r.Outcome != "timeout" || r.Effect != "unknown" || !strings.Contains(r.Reason, "500ms") {
+			t.Errorf("beyond the limit: %+v", r)
+		}
+		if err := c.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := lines(t, record, `"tasks/cancel"`); len(got) != 1 {
+			t.Errorf("the server was told %q", got)
+		}
+	})
+}
+
+// TestTaskProgress checks that the token of a call stays good while its task runs.
+func TestTaskProgress(t *testing.T) {
+	t.Parallel()
+	h, _ := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, trial.Scripted("s", "--tasks", "core", "--task-ms", "200"))
+	k := call(t, c, "task-progress", `{}`)
+	var mu sync.Mutex
+	found := false
+	k.Progress = func(done, total float64, m string) {
+		mu.Lock()
+		defer mu.Unlock()
+		found = found || done == 3 && total == 4 && m == "three of four"
+	}
+	if r := do(t, k); r.Outcome != "ok" || !found {
+		t.Errorf("%+v, progress %v", r, found)
+	}
+	if r := do(t, call(t, c, "task-failed-ok", `{}`)); r.Outcome != "tool_error" || len(r.Notes) != 1 {
+		t.Errorf("a failed task with a result: %+v", r)
+	}
+}
