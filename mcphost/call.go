@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"steward/mcphost/internal/door"
+	"steward/mcphost/internal/oauth"
+	"steward/mcphost/internal/patience"
 	"steward/mcphost/internal/session"
 	"steward/mcphost/internal/wire"
 )
@@ -105,9 +107,13 @@ const settle = 5 * time.Second
 // Send implements door.Sender.
 func (s *sender) Send(ctx context.Context, call door.Call) door.Reply {
 	c := (*Connection)(s)
+	ctx = oauth.ForCall(patience.Notify(ctx, call.Paused), oauth.Call{Owner: call.Owner, Attempt: call.Attempt})
 	for again := false; ; again = true {
 		l, err := c.current(ctx)
 		if err != nil {
+			return door.Reply{Withdrawn: sentence("Nothing was sent: " + err.Error()), Err: err, Redact: c.redact}
+		}
+		if err := c.renewed(ctx); err != nil {
 			return door.Reply{Withdrawn: sentence("Nothing was sent: " + err.Error()), Err: err, Redact: c.redact}
 		}
 		c.settleTools(ctx, l)
@@ -193,7 +199,7 @@ func (c *Connection) settleTools(ctx context.Context, l *live) {
 	if !expired && !stale {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, settle)
+	ctx, cancel := patience.WithTimeoutCause(ctx, settle, context.DeadlineExceeded)
 	defer cancel()
 	_ = c.readTools(ctx, l) // where it cannot be read, the list read before stays, and that is in the log
 }

@@ -188,3 +188,56 @@ func TestFloodOfLogMessages(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
+
+// TestRoundsOfReading checks that prompts and resources are asked for again with what the server wants, its state byte for
+// byte, not more than 8 times, and that the state is on no other request.
+func TestRoundsOfReading(t *testing.T) {
+	t.Parallel()
+	for method, read := range map[string]func(*mcphost.Connection) error{
+		"prompts/get": func(c *mcphost.Connection) error {
+			_, err := c.GetPrompt(t.Context(), "greet", map[string]string{"who": "x"})
+			return err
+		},
+		"resources/read": func(c *mcphost.Connection) error {
+			_, err := c.ReadResource(t.Context(), "test://one")
+			return err
+		},
+	} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "record")
+			h, _ := trial.Host(t, mcphost.Options{})
+			c := trial.Connect(t, h, trial.Scripted("s", "--record", file, "--discover", "answer",
+				"--step", method+`=@result {"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}},"requestState":"s\u0074\u00e4te-${n}"}`))
+			if err := read(c); err == nil || !strings.Contains(err.Error(), "more than 8 times") {
+				t.Fatalf("%v", err)
+			}
+			if _, err := c.Resources(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			raw := received(t, file, `"method":"resources/list"`, 1)
+			asked := 0
+			for _, line := range strings.Split(raw, "\n") {
+				if !strings.Contains(line, `"method":"`+method+`"`) {
+					if strings.Contains(line, "requestState") {
+						t.Errorf("the state is on another request: %s", line)
+					}
+					continue
+				}
+				if asked++; asked == 1 {
+					if strings.Contains(line, "requestState") || strings.Contains(line, "inputResponses") {
+						t.Errorf("the first request: %s", line)
+					}
+					continue
+				}
+				state := `"requestState":"s\u0074\u00e4te-` + string(rune('0'+asked-1)) + `"`
+				if !strings.Contains(line, state) || !strings.Contains(line, `"inputResponses":{"r":{"roots":[]}}`) {
+					t.Errorf("request %d: %s", asked, line)
+				}
+			}
+			if asked != 8 {
+				t.Errorf("asked %d times", asked)
+			}
+		})
+	}
+}

@@ -91,6 +91,7 @@ type PromptMessage struct {
 type PromptResult struct {
 	Description string
 	Messages    []PromptMessage
+	Notes       []string // what was odd about it or left out, a sentence each
 	Raw         json.RawMessage
 }
 
@@ -98,6 +99,7 @@ type PromptResult struct {
 type ResourceResult struct {
 	URI      string // the one asked for
 	Contents []Content
+	Notes    []string // what was odd about it or left out, a sentence each
 	Raw      json.RawMessage
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"steward/mcphost/internal/session"
 	"steward/mcphost/internal/wire"
@@ -55,10 +56,10 @@ func member(name string, v any) wire.Member {
 
 // GetPrompt asks the server to fill in a prompt.
 func (c *Connection) GetPrompt(ctx context.Context, name string, args map[string]string) (PromptResult, error) {
-	r := session.Request{Method: "prompts/get", Subject: name, Params: []wire.Member{member("name", name)}}
-	if len(args) > 0 {
-		r.Params = append(r.Params, member("arguments", args))
+	if args == nil {
+		args = map[string]string{} // servers whose arguments may all be left out still want the object
 	}
+	r := session.Request{Method: "prompts/get", Subject: name, Params: []wire.Member{member("name", name), member("arguments", args)}}
 	raw, err := c.do(ctx, fmt.Sprintf("getting the prompt %q", name), r)
 	if err != nil {
 		return PromptResult{}, err
@@ -68,18 +69,46 @@ func (c *Connection) GetPrompt(ctx context.Context, name string, args map[string
 	if !ok {
 		return PromptResult{}, fmt.Errorf("the prompt %q of server %q came without messages", name, c.cfg.ID)
 	}
-	const most = 500
 	out := PromptResult{Description: str(m["description"]), Raw: raw}
-	for _, message := range messages[:min(len(messages), most)] {
-		mm, _ := fields(message)
+	out.read(messages)
+	return out, nil
+}
+
+// maxMessages bounds the messages of one prompt.
+const maxMessages = 500
+
+// read reads the messages of a prompt. What is odd about one takes no other with it.
+func (r *PromptResult) read(messages []json.RawMessage) {
+	if n := len(messages) - maxMessages; n > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("Of %d messages the last %d were left out.", len(messages), n))
+		messages = messages[:maxMessages]
+	}
+	const most = 20
+	for i, message := range messages {
+		mm, ok := fields(message)
+		content := mm["content"]
+		if !ok {
+			content = message // shown as it is
+		}
 		role := str(mm["role"])
-		if role != "assistant" {
+		odd := ""
+		if role != "user" && role != "assistant" {
 			role = "user" // a server's text never speaks as the system
 		}
-		content, _ := readContent(mm["content"])
-		out.Messages = append(out.Messages, PromptMessage{Role: role, Content: content})
+		if object(content) != nil {
+			content = json.RawMessage("[" + string(content) + "]")
+		}
+		blocks, notes := ReadContents(content)
+		if len(blocks) == 0 {
+			odd = also(odd, "it is empty.")
+		}
+		for _, block := range blocks {
+			r.Messages = append(r.Messages, PromptMessage{Role: role, Content: block})
+		}
+		if odd = also(odd, strings.Join(notes, " ")); odd != "" && len(r.Notes) < most {
+			r.Notes = append(r.Notes, fmt.Sprintf("Message %d: %s", i+1, odd))
+		}
 	}
-	return out, nil
 }
 
 // ReadResource reads a resource from the server that owns it. Nothing is ever
@@ -98,12 +127,27 @@ func (c *Connection) ReadResource(ctx context.Context, uri string) (ResourceResu
 		return ResourceResult{}, fmt.Errorf("%s at server %q failed: the answer holds no contents", doing, c.cfg.ID)
 	}
 	out := ResourceResult{URI: uri, Raw: raw}
-	for _, r := range contents[:min(len(contents), maxContents)] {
+	if n := len(contents) - maxContents; n > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("Of %d parts the last %d were left out.", len(contents), n))
+		contents = contents[:maxContents]
+	}
+	if len(contents) == 0 {
+		out.Notes = append(out.Notes, "The resource is empty: the server sent nothing.")
+	}
+	const most = 20
+	for i, r := range contents {
 		content := Content{Raw: r}
+		odd := ""
 		if cm, ok := fields(r); ok {
-			content.readResource(cm)
+			odd = content.readResource(cm)
+			if content.URI != "" && content.URI != uri {
+				odd = also(odd, fmt.Sprintf("it is of another resource, %s.", short(content.URI, 200)))
+			}
 		} else {
-			content.Type, content.Text = "resource", string(r)
+			content.Type, content.Text, odd = "resource", string(r), "it is no content of a resource; it was kept as written."
+		}
+		if odd != "" && len(out.Notes) < most {
+			out.Notes = append(out.Notes, fmt.Sprintf("Part %d: %s", i+1, odd))
 		}
 		out.Contents = append(out.Contents, content)
 	}

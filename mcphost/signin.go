@@ -2,8 +2,9 @@ package mcphost
 
 import (
 	"context"
-	"errors"
 	"time"
+
+	"steward/mcphost/internal/oauth"
 )
 
 // SignIn is what the program around a [Host] does so that servers can be signed
@@ -31,9 +32,13 @@ type SignIn interface {
 	Client(ctx context.Context, r ClientRequest) (OAuthClient, error)
 }
 
+// SignInLimit is how long a person may take to answer [SignIn.Visit], and again to
+// sign in at the page.
+const SignInLimit = oauth.VisitLimit
+
 // ErrSignInRefused says that the person did not want to sign in. It is remembered
 // until [Connection.SignIn] asks again.
-var ErrSignInRefused = errors.New("signing in was refused")
+var ErrSignInRefused = oauth.ErrRefused
 
 // SignInPage is a page of an authorization server at which a person signs in.
 type SignInPage struct {

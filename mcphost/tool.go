@@ -46,7 +46,7 @@ func toolReader(remote bool) func(json.RawMessage) entry[Tool] {
 		if e.dropped != "" {
 			return e
 		}
-		e.note = also(odd, hint, note)
+		e.note = also(odd, hint, note, oddIcons(m["icons"]))
 		var err error
 		if t.Definition, err = definition(raw); err != nil {
 			e.dropped = "its definition cannot be read: " + err.Error()
@@ -86,7 +86,7 @@ func (t *Tool) readSchema(raw json.RawMessage, remote bool) (dropped, note strin
 	if object(raw) == nil {
 		return "its inputSchema is no object", ""
 	}
-	if _, err := schema.Compile(raw); err != nil {
+	if err := schema.Check(raw); err != nil {
 		return "its inputSchema cannot be used: " + err.Error(), ""
 	}
 	if remote {

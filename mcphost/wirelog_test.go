@@ -1,8 +1,11 @@
 package mcphost_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -61,4 +64,18 @@ func TestTheLogHoldsWhatHTTPSaid(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// script writes steps to a file, for those that are too long for a command line.
+func script(t *testing.T, steps ...string) string {
+	t.Helper()
+	raw, err := json.Marshal(map[string]any{"step": steps})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(file, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }

@@ -136,6 +136,7 @@ func (e *Engine) AttachResource(ctx context.Context, conversation string, conn *
 		}
 		parts = append(parts, fmt.Sprintf("[%s, %d bytes]", clean.Line(c.MIMEType, 60), len(c.Data)))
 	}
+	parts = append(parts, e.odd(res.Notes)...)
 	a.Text = Shorten(strings.Join(parts, "\n"), MaxFile)
 	return a, nil
 }
@@ -145,8 +146,12 @@ func (e *Engine) AttachResource(ctx context.Context, conversation string, conn *
 // text of the person's own message: a server never speaks as the model or the
 // system. The request is recorded.
 func (e *Engine) AttachPrompt(ctx context.Context, conversation string, conn *mcphost.Connection, name string, args map[string]string) (Attachment, error) {
-	if err := e.reviewed(ctx, conn, name); err != nil {
+	prompt, err := e.reviewed(ctx, conn, name)
+	if err != nil {
 		return Attachment{}, err
+	}
+	if missing := missingArguments(prompt, args); missing != "" {
+		return Attachment{}, fmt.Errorf("the prompt %s of the server %s was not asked for, because it needs what is missing: %s", clean.Reveal(name), conn.Server(), missing)
 	}
 	start := e.o.Now()
 	res, err := conn.GetPrompt(ctx, name, args)
@@ -167,24 +172,47 @@ func (e *Engine) AttachPrompt(ctx context.Context, conversation string, conn *mc
 		}
 		parts = append(parts, text)
 	}
+	parts = append(parts, e.odd(res.Notes)...)
 	return Attachment{Kind: KindPrompt, Name: name, Server: conn.Server(), Text: Shorten(strings.Join(parts, "\n\n"), MaxFile)}, nil
 }
 
-// reviewed says why a prompt may not be filled in.
-func (e *Engine) reviewed(ctx context.Context, conn *mcphost.Connection, name string) error {
+// odd words what was odd about something that a server sent, so that neither the person nor
+// the model takes what is there for all of it.
+func (e *Engine) odd(notes []string) []string {
+	var out []string
+	for _, n := range notes {
+		out = append(out, "["+clean.Line(e.o.Redact(n), 300)+"]")
+	}
+	return out
+}
+
+// missingArguments names the arguments that a prompt needs and that are not given, "" for
+// none (MCP 2025-11-25, server/prompts).
+func missingArguments(p mcphost.Prompt, given map[string]string) string {
+	var missing []string
+	for _, a := range p.Arguments {
+		if a.Required && given[a.Name] == "" {
+			missing = append(missing, clean.Reveal(a.Name))
+		}
+	}
+	return strings.Join(missing, ", ")
+}
+
+// reviewed returns a prompt that may be filled in, or says why it may not be.
+func (e *Engine) reviewed(ctx context.Context, conn *mcphost.Connection, name string) (mcphost.Prompt, error) {
 	offered, err := conn.Prompts(ctx)
 	if err != nil {
-		return fmt.Errorf("the prompts of the server %s could not be read: %w", conn.Server(), err)
+		return mcphost.Prompt{}, fmt.Errorf("the prompts of the server %s could not be read: %w", conn.Server(), err)
 	}
 	i := slices.IndexFunc(offered, func(p mcphost.Prompt) bool { return p.Name == name })
 	if i < 0 {
-		return fmt.Errorf("the server %s offers no prompt named %s", conn.Server(), clean.Reveal(name))
+		return mcphost.Prompt{}, fmt.Errorf("the server %s offers no prompt named %s", conn.Server(), clean.Reveal(name))
 	}
 	ok, err := e.o.Gate.PromptReviewed(ctx, conn, offered[i])
 	if err == nil && !ok {
 		err = fmt.Errorf("the prompt %s of the server %s is new or has changed; review it first", clean.Reveal(name), conn.Server())
 	}
-	return err
+	return offered[i], err
 }
 
 // note records something that needed no decision.

@@ -86,6 +86,34 @@ func TestResourcesAndPromptsComeInAsThePersonsText(t *testing.T) {
 	r.recorded(journal.KindPrompt, 1)
 }
 
+// A prompt that needs an argument is not asked for without it, and what of a resource could not be had stands in its text.
+func TestWhatIsMissingIsSaid(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{})
+	file := filepath.Join(t.TempDir(), "received")
+	conn := r.server("s", "--record", file,
+		"--step", `prompts/list=@result {"prompts":[{"name":"plan","arguments":[{"name":"who","required":true},{"name":"when"},{"name":"what","required":true}]}]}`,
+		"--step", `prompts/get=@result {"messages":[{"role":"user","content":{"type":"text","text":"done"}},7]}`,
+		"--step", `resources/read=@result {"contents":[{"uri":"cal://1","text":"one"},{"uri":"cal://2","blob":"!"}]}`)
+	ctx := context.Background()
+	for _, args := range []map[string]string{nil, {"who": "x"}, {"who": "x", "what": ""}} {
+		if _, err := r.engine.AttachPrompt(ctx, "", conn, "plan", args); err == nil || !strings.Contains(err.Error(), "what") || strings.Contains(err.Error(), "when") {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+	if data, err := os.ReadFile(file); err != nil || strings.Contains(string(data), "prompts/get") {
+		t.Errorf("the server was asked: %s, %v", data, err)
+	}
+	prompt, err := r.engine.AttachPrompt(ctx, "", conn, "plan", map[string]string{"who": "x", "what": "y"})
+	if err != nil || !strings.Contains(prompt.Text, "done\n\n7\n\n[Message 2:") {
+		t.Errorf("%q, %v", prompt.Text, err)
+	}
+	res, err := r.engine.AttachResource(ctx, "", conn, "cal://1")
+	if err != nil || !strings.HasPrefix(res.Text, "one\n[resource that cannot be read") || !strings.Contains(res.Text, "another resource, cal://2") {
+		t.Errorf("%q, %v", res.Text, err)
+	}
+}
+
 func TestNothingOfAServerThatWasNotReviewedIsAttached(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{unlisted: true})

@@ -41,6 +41,34 @@ func TestAnAllowedCallSendsExactlyWhatWasRecorded(t *testing.T) {
 	}
 }
 
+// What does not fit the tool's outputSchema is not handed on as if it did: the model and the person are told.
+func TestStructuredContentThatDoesNotFitIsFlagged(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer  string
+		flagged bool
+	}{
+		"fits":     {`{"content":[],"structuredContent":{"z":1,"n":12345678901234567890}}`, false},
+		"does not": {`{"content":[],"structuredContent":{"z":1,"n":"many"}}`, true},
+		"no list":  {`{"content":[{"type":"text","text":"n"}],"structuredContent":[1]}`, true},
+		"error":    {`{"content":[{"type":"text","text":"n"}],"structuredContent":{"n":"many"},"isError":true}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, allow)
+			conn, _ := r.server("s", "--step", `tools/list=@result {"tools":[{"name":"count","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}]}`,
+				"--step", "tool:count=@result "+c.answer)
+			o := r.now(r.call(conn, "count", `{}`), conn)
+			if got := strings.Contains(o.Text, "does not match the tool’s outputSchema") || strings.Contains(o.Text, "does not match the tool's outputSchema"); got != c.flagged || len(o.Notes) > 0 != c.flagged {
+				t.Errorf("the model reads %q; notes %q", o.Text, o.Notes)
+			}
+			if c.flagged != r.seen(func(e event.Event) bool { n, ok := e.(event.Notice); return ok && n.Kind == "odd_result" }) {
+				t.Error("the person is not told, or without a reason")
+			}
+		})
+	}
+}
+
 func TestARefusedCallNeverReachesTheServer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *Options) {

@@ -395,6 +395,9 @@ func (r *run) received(res send.Result) (Outcome, error) {
 	}
 	if res.Outcome == journal.OK || res.Outcome == journal.ToolError {
 		o.Text = c.text
+		for _, why := range res.Unfit { // else the model takes for valid what is not
+			o.Text += "\n[" + g.line(why) + "]"
+		}
 	}
 	for _, note := range res.Notes {
 		o.Notes = append(o.Notes, g.line(note))

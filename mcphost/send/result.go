@@ -47,7 +47,11 @@ func readResult(out *Result, r door.Reply) {
 		out.Notes = append(out.Notes, "The server says that the task failed; its result was taken as an error, though it is not marked as one.")
 	}
 	if !out.IsError {
-		out.Notes = append(out.Notes, violations(r.OutputSchema, out.Structured)...)
+		found := violations(r.OutputSchema, out.Structured)
+		if out.Structured != nil {
+			out.Unfit = found
+		}
+		out.Notes = append(out.Notes, found...)
 	}
 }
 

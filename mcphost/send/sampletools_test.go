@@ -3,6 +3,7 @@ package send_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -87,5 +88,41 @@ func TestSamplingThatDoesNotAddUp(t *testing.T) {
 		if r := do(t, call(t, c, fmt.Sprintf("t%d", i), `{}`)); !strings.Contains(text(r), "-32602") || !strings.Contains(text(r), want) {
 			t.Errorf("%s: %s", flags[4*i+1], text(r))
 		}
+	}
+}
+
+// TestASlowQuestionHoldsNothingUp checks that while a person is being asked, pings, roots and progress go on, and that a
+// question taken back ends.
+func TestASlowQuestionHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	asked, ended := make(chan struct{}), make(chan error, 1)
+	a := asker{elicit: func(ctx context.Context, _ mcphost.Elicitation) (mcphost.ElicitAnswer, error) {
+		close(asked)
+		<-ctx.Done() // nobody answers
+		ended <- context.Cause(ctx)
+		return mcphost.ElicitAnswer{Action: "accept"}, nil
+	}}
+	h, _ := trial.Host(t, mcphost.Options{Asker: a})
+	step := func(s string) []string { return []string{"--step", "tool:busy=" + s} }
+	var flags []string
+	for _, s := range []string{
+		`@ask-only elicitation/create {"message":"m","requestedSchema":{"type":"object","properties":{}}}`,
+		"@ask ping {}", "@ask roots/list {}", "@ask foo/bar {}",
+		`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":7}}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
+		"@ask roots/list {}", "@text ${answer}",
+	} {
+		flags = append(flags, step(s)...)
+	}
+	c := trial.Connect(t, h, trial.Scripted("s", flags...))
+	k := call(t, c, "busy", `{}`)
+	var last float64
+	k.Progress = func(done, _ float64, _ string) { last = done }
+	if r := do(t, k); r.Outcome != "ok" || !strings.Contains(text(r), `"roots"`) {
+		t.Errorf("%s %q (%s)", r.Outcome, text(r), r.Reason)
+	}
+	<-asked
+	if cause := <-ended; !errors.Is(cause, mcphost.ErrTakenBack) || last != 7 {
+		t.Errorf("the question ended with %v; progress %v", cause, last)
 	}
 }

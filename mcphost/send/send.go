@@ -83,5 +83,6 @@ type Result struct {
 	Structured json.RawMessage // structuredContent as received; nil if none
 	Raw        json.RawMessage // the result, or the JSON-RPC error, as received
 	Notes      []string        // what was odd about the result, a sentence each
+	Unfit      []string        // those of Notes that say that Structured is not what the tool promises
 	Frames     []mcphost.Frame // what went over the wire for this call
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"steward/ui/language"
@@ -109,5 +110,20 @@ func TestBox(t *testing.T) {
 	}
 	if !strings.Contains(good.words(), "200 × 100") || !strings.Contains(bad.words(), "cannot be shown") {
 		t.Errorf("they say %q and %q", good.words(), bad.words())
+	}
+}
+
+// A small picture fills its room once it has been read; where there is none, the room stays empty.
+func TestSmallPictures(t *testing.T) {
+	t.Parallel()
+	r := NewReader(func(f func()) { f() }, func(f func(context.Context)) { f(context.Background()) })
+	for name, c := range map[string]struct {
+		data []byte
+		want int
+	}{"picture": {pngOf(t, 20, 10, false), 1}, "none": {nil, 0}, "no picture": {[]byte("<svg/>"), 0}} {
+		room, ok := r.Small(32, func() []byte { return c.data }).(*fyne.Container)
+		if !ok || len(room.Objects) != c.want || room.MinSize() != fyne.NewSquareSize(32) {
+			t.Errorf("%s: %v", name, room)
+		}
 	}
 }

@@ -234,7 +234,7 @@ func (t *toolsTab) showChosen() {
 		return
 	}
 	t.detail = string(key)
-	objects := []fyne.CanvasObject{strong(nameAndTitle(tool.Tool.Tool, tool.Title)), t.s.k.telling(t.page, orNone(tool.Description))}
+	objects := []fyne.CanvasObject{t.named(tool), t.s.k.telling(t.page, orNone(tool.Description))}
 	if tool.State != consent.StateSame {
 		objects = append(objects, note(lang.X("servers.tool_waits", "This definition was not reviewed as it is now. No model is offered it, and it cannot be run."), theme.Waiting, theme.WaitingTint,
 			left(newButton(lang.X("servers.review", "Review"), t.s.detail.review.begin))))
@@ -254,6 +254,20 @@ func (t *toolsTab) showChosen() {
 		objects = append(objects, caption(lang.X("servers.output_schema", "Schema of the result"), theme.Dim, text.Wrap), t.s.k.listing(t.page, "json", clean.Clean(string(tool.Output))))
 	}
 	t.page.set(objects...)
+}
+
+// iconSide is the side of a tool's own picture.
+const iconSide float32 = 32
+
+// named is a tool's name, beside the picture that its server gives for it.
+func (t *toolsTab) named(tool app.ServerTool) fyne.CanvasObject {
+	name := strong(nameAndTitle(tool.Tool.Tool, tool.Title))
+	if !tool.Icon {
+		return name
+	}
+	k := t.s.k
+	picture := k.pictures.Small(iconSide, func() []byte { return k.d.App.ToolIcon(tool.Server, tool.Tool.Tool) })
+	return container.NewBorder(nil, nil, picture, nil, container.New(centred{}, name))
 }
 
 // choices are the permission in words and the person's other switches.
