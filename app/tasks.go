@@ -149,8 +149,8 @@ func (a *App) followTask(t *openTask) {
 	} else {
 		o, err = a.gate.Resume(a.tasks.ctx, t.OpenTask, conn, consent.Limits{Timeout: a.o.ToolTimeout}, t.see)
 	}
-	if err == nil && o.Outcome != journal.Running {
-		err = a.engine.Answered(context.WithoutCancel(a.tasks.ctx), t.OpenTask, o)
+	if o.Outcome != journal.Running { // also where its record has to wait for the disk
+		err = errors.Join(err, a.engine.Answered(context.WithoutCancel(a.tasks.ctx), t.OpenTask, o))
 	}
 	if err != nil {
 		a.notice("journal", t.Server, err.Error())
