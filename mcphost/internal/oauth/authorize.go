@@ -87,9 +87,23 @@ func (a *Account) once(ctx context.Context, f *fetcher, fl *flight, p place, sco
 	if err != nil {
 		return tokens{}, c, err
 	}
-	defer back.close()
+	defer func() {
+		if back != nil {
+			back.close()
+		}
+	}()
 	if moves := c.Origin == fromServer && c.Redirect != back.redirect(); !found || moves {
-		if c, err = a.register(ctx, f, p, back.port); err != nil {
+		var reason string
+		if c, reason, err = a.register(ctx, f, p, back.port); reason != "" {
+			// That takes a person longer than the listener may be open.
+			port := back.port
+			back.close()
+			back = nil
+			if c, err = a.ask(ctx, p, port, reason); err == nil {
+				back, err = a.open(c, state)
+			}
+		}
+		if err != nil {
 			return tokens{}, c, err
 		}
 	}
