@@ -203,7 +203,7 @@ func (a *Account) visit(ctx context.Context, back *callback, p Page) (url.Values
 	a.tasks.Go(func() {
 		defer func() {
 			if r := recover(); r != nil {
-				visited <- fmt.Errorf("asking failed: %v", r)
+				visited <- fmt.Errorf("failure: %v", r)
 			}
 		}()
 		visited <- a.o.Person.Visit(ctx, p)

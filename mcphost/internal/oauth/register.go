@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -66,7 +67,7 @@ func (a *Account) register(ctx context.Context, f *fetcher, p place, port int) (
 	var refused *endpointError
 	switch {
 	case !errors.As(err, &refused) || refused.temporary():
-		return client{}, "", &Error{Message: fmt.Sprintf("registering at %s failed: %v", show(p.server.issuer), err), Hint: "Try again later.", Err: err}
+		return client{}, "", &Error{Message: fmt.Sprintf("registering at %s failed: %v", show(p.server.issuer), err), Hint: "Check the network, and try again later.", Err: err}
 	case p.server.guessed:
 		return client{}, "", &Error{
 			Message: fmt.Sprintf("the server %s does not say where to sign in", a.o.URL.Host),
@@ -79,7 +80,7 @@ func (a *Account) register(ctx context.Context, f *fetcher, p place, port int) (
 
 // ask asks the person for a client.
 func (a *Account) ask(ctx context.Context, p place, port int, reason string) (client, error) {
-	c, err := a.o.Person.Client(ctx, Request{Issuer: p.server.issuer, Redirect: redirectOn(port), Reason: reason + "."})
+	c, err := a.o.Person.Client(ctx, Request{Issuer: p.server.issuer, Redirect: redirectOn(port), Reason: strings.ToUpper(reason[:1]) + reason[1:] + "."})
 	switch {
 	case errors.Is(err, ErrRefused):
 		return client{}, ErrRefused
