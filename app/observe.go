@@ -33,12 +33,14 @@ func (a *App) observe(o mcphost.Observation) {
 		case "warning", "error", "critical", "alert", "emergency":
 			message := o.Level + ": " + a.line(o.Text)
 			if o.Count > 1 {
-				message += fmt.Sprintf(" (and %d more warnings or errors)", o.Count-1)
+				message = fmt.Sprintf("The server %s wrote %d warnings and errors too fast to be shown one by one; the last is: %s", reveal(o.Server), o.Count, message)
 			}
 			a.serverNotice("server_log", o.Server, message)
 		}
 	case mcphost.Late:
 		a.serverNotice("late_answer", o.Server, "An answer came after its call had ended here. It stands in the call's record and was not used.")
+	case mcphost.SignInChanged:
+		a.signInChanged(o.Server)
 	case mcphost.ElicitationDone:
 		a.serverNotice("elicitation_done", o.Server, "The server says that what it asked for in the browser is done.")
 	}

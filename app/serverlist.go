@@ -39,10 +39,14 @@ type ServerStatus struct {
 	Sampling                             bool // it may ask for the model
 	Roots                                int  // folders that its entry shares with it
 	Problems                             []string
+	SignIn                               ServerSignIn
 }
 
 // ServerEntry is a server as written in the servers file.
 type ServerEntry = config.Server
+
+// OAuth is what a ServerEntry sets about signing in.
+type OAuth = config.OAuth
 
 // ServerDetail is everything there is to know about one server.
 type ServerDetail struct {
@@ -51,10 +55,13 @@ type ServerDetail struct {
 	Instructions string
 	ServerTools  []ServerTool
 	ServerOffers
-	Log    []LogLine
-	Stderr string
-	Frames []Frame
-	Doctor []Check // of what is known without starting it again
+	Log []LogLine
+	// LogLevel is the least severe kind of message that the server is asked for, one of
+	// LogLevels; "" where it does not run or does not log.
+	LogLevel string
+	Stderr   string
+	Frames   []Frame
+	Doctor   []Check // of what is known without starting it again
 }
 
 // ServerOffers are what else a server offers.

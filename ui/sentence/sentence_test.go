@@ -32,6 +32,9 @@ var said = map[string][]string{
 	"../../app/consent/askcall.go":       nil,
 	"../../app/consent/waiting.go":       {"refuseGone"},
 	"../../app/consent/elicit.go":        {"present"},
+	"../../app/consent/signin.go":        {"present", "check", "stay", "unasked"},
+	"../../app/signin.go":                {"signInHint"},
+	"../../app/signinkept.go":            {"Save"},
 	"../../app/chat/turn.go":             {"protected", "warn", "stopped", "ask"},
 	"../../app/chat/round.go":            {"round", "prepare", "countRepeats", "refuse"},
 	"../../app/chat/engine.go":           {"check"},
@@ -41,19 +44,21 @@ var said = map[string][]string{
 	"../../app/opener/opener.go":         {"Check", "refusedText", "asciiHost", "nameWarning"},
 	"../../app/doctor.go": {"diagnose", "configCheck", "startedChecks", "found", "answers", "effective", "startChecks", "toolsCheck",
 		"offersSentence", "undeclaredCheck", "reviewCheck"},
-	"../../app/observe.go":                      {"observe"},
-	"../../app/servers.go":                      {"slowSentence"},
-	"../../mcphost/connection.go":               {"crashed"},
-	"../../mcphost/faults.go":                   {"noiseSentence", "exitSentence", "exitHint", "silence", "refusal", "listFailure"},
-	"../../mcphost/examine.go":                  {"ListError"},
-	"../../mcphost/start.go":                    {"program", "startError"},
-	"../../mcphost/internal/session/session.go": {"Error"},
-	"../../mcphost/process/look.go":             {"Error", "Hint", "Look", "runnable"},
-	"../../mcphost/process/fault.go":            {"Error", "startError", "noProgram"},
-	"../../mcphost/schema/explain.go":           {"collect", "sentence", "sizeSentence", "rangeSentence"},
-	"../../mcphost/schema/answer.go":            {"check", "checkScalar", "checkText", "checkFormat", "checkNumber", "checkItems", "Parse", "parseBoolean", "parseNumber"},
-	"../../mcphost/schema/form.go":              {"sameTitles", "form"},
-	"../../mcphost/schema/field.go":             {"fieldDefault"},
+	"../../app/observe.go":                         {"observe"},
+	"../../app/servers.go":                         {"slowSentence"},
+	"../../mcphost/faults.go":                      {"noiseSentence", "exitSentence", "exitHint", "silence", "refusal", "listFailure"},
+	"../../mcphost/examine.go":                     {"ListError"},
+	"../../mcphost/start.go":                       {"program", "startError"},
+	"../../mcphost/internal/session/session.go":    {"Error"},
+	"../../mcphost/internal/remote/unreachable.go": {"unreachable", "untrusted", "unproxied"},
+	"../../mcphost/internal/remote/network.go":     {"CheckProxy"},
+	"../../mcphost/process/look.go":                {"Error", "Hint", "Look", "runnable"},
+	"../../mcphost/process/fault.go":               {"Error", "startError", "noProgram"},
+	"../../mcphost/schema/explain.go":              {"collect", "sentence", "sizeSentence", "rangeSentence"},
+	"../../mcphost/schema/answer.go":               {"check", "checkScalar", "checkText", "checkFormat", "checkNumber", "checkItems", "Parse", "parseBoolean", "parseNumber"},
+	"../../mcphost/schema/form.go":                 {"sameTitles", "form"},
+	"../../mcphost/schema/field.go":                {"fieldDefault"},
+	"../../mcphost/connection.go":                  {"crashed"},
 }
 
 var verb = regexp.MustCompile(`%[+#0-9.]*[a-zA-Z]`)
@@ -64,13 +69,14 @@ var unsaid = []string{
 	"a call can be allowed or denied, not %q", "a call can be allowed once, in its conversation or always, not %q",
 	"Whether this tool was used before cannot be told: ", // words follow
 	" (and %d more warnings or errors)",                  // behind a server's own words
-	"%s on %s", "%d of %d", "%s asks for the model", "%s asks you", "The model’s answer would go to %s", "the form's schema must be an object of fields, not %s",
+	"%s on %s", "%d of %d", "%s asks for the model", "%s asks you", "Sign in to %s", "The model’s answer would go to %s", "the form's schema must be an object of fields, not %s",
 	`the form's "properties" must be an object`, "the form has more than %d fields",
 	"a number in a form that programs read differently", // of a host that is then said to be invalid
 }
 
 // pieces are texts that are parts of sentences; whole are the sentences that they make.
 var pieces = []string{
+	"Sign-in needed: ",
 	"Not executed: ", "the limit of %s for one turn was reached; send another message to go on",
 	", not ", ": it ", "must have at least %s, has %d", "must have at most %s, has %d", "%s or more", "%s or less", "more than %s", "less than %s",
 	"for example 2.5", "for example 20", "with a point, ", "a secret that Steward knows", "The server claims that it ", "; nobody has checked that.",
@@ -95,6 +101,14 @@ var whole = []string{
 	"The server s was refused twice and is not asked about again in this turn; its further questions are declined.",
 	"Record 3 (x on s), which had gone on at its server while Steward was closed, has ended: ok.",
 	"A request to the model for the server s failed: no", "The address could not be opened: no",
+	"the server https://x/mcp failed (503 Service Unavailable)", "the server https://x/mcp failed (503 Service Unavailable): down",
+	"Try again later, or ask whoever runs it. It asks to wait for 1m30s.", "Wait a while and try again. It asks to wait for 5s.",
+	"the server https://x/mcp sends requests on to https://y/mcp, where this program does not follow", "the server https://x/mcp gave no answer: its answer is empty",
+	"at https://x/mcp there is no MCP server (404 Not Found)", "at https://x/mcp there is no MCP server (404 Not Found): no",
+	"the file of further certificates /a.pem holds no certificate",
+	"Sign-in needed: The server a.example wants a sign-in, which did not come about: signing in was refused.",
+	"The authorization server https://a.example does not let programs register by themselves.",
+	"The authorization server https://a.example refused to register this program: it answered 400.",
 	"this no longer waits for an answer: it has been answered already", "this can no longer be allowed: the server s is not running",
 }
 
