@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"steward/mcphost/internal/oauth"
 	"steward/mcphost/internal/session"
 	"steward/mcphost/internal/wire"
 )
@@ -47,6 +48,7 @@ type Connection struct {
 	info     ServerInfo
 	caps     capabilities
 	run      *run // the start under way, or the last one
+	starting waiters
 	restart  context.CancelCauseFunc
 	live     *live // nil unless ready
 	opening  *live // nil unless starting
@@ -147,6 +149,7 @@ func (c *Connection) ensure(ctx context.Context) error {
 	if r == nil {
 		return nil
 	}
+	defer c.starting.join(ctx)()
 	select {
 	case <-r.done:
 		return r.err
@@ -280,8 +283,8 @@ func (c *Connection) attend(ctx context.Context, l *live) error {
 	sessionCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var refresher sync.WaitGroup
-	refresher.Go(func() { c.refresher(sessionCtx, l) })
-	refresher.Go(func() { c.keepUp(sessionCtx, l) })
+	refresher.Go(func() { c.refresher(oauth.Quiet(sessionCtx), l) })
+	refresher.Go(func() { c.keepUp(oauth.Quiet(sessionCtx), l) })
 	defer refresher.Wait()
 	defer cancel()
 	select {

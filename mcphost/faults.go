@@ -63,6 +63,9 @@ func (c *Connection) silence(limit time.Duration, noise string) (message, hint s
 	case runner(c.cfg.Command, c.cfg.Args):
 		return message, "It may still be downloading what it runs: start it again, or give it a longer start time."
 	}
+	if c.cfg.transport() != TransportStdio {
+		return message, "Check the address and the network; if the server is only slow, give it a longer start time."
+	}
 	return message, "Check the command; if it is only slow, give it a longer start time."
 }
 

@@ -111,12 +111,13 @@ func (l *Link) send(ctx context.Context, header http.Header, frame []byte, about
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	l.dress(req)
-	l.mirror(req.Header, about)
-	resp, err := l.client.Do(req)
-	if err != nil {
-		return nil, l.unreachable(err)
+	if s := about.session; s != nil {
+		if req.Header.Del("Mcp-Session-Id"); *s != "" {
+			req.Header.Set("Mcp-Session-Id", *s)
+		}
 	}
-	return resp, nil
+	l.mirror(req.Header, about)
+	return l.do(req)
 }
 
 // whenSent has sent called when a request with this context has been written whole.
@@ -171,7 +172,9 @@ func (x *exchange) run(modernEra bool) {
 	handshake := x.about.method == "initialize" || x.about.method == "server/discover"
 	err := x.once(ctx, true)
 	if handshake {
-		l.setFailure(err)
+		l.setFailure(err) // where it is a denial, the start signs in, and begins anew
+	} else {
+		err = x.signIn(ctx, err)
 	}
 	if err != nil {
 		x.feed.put(x.out.Fail(err))
@@ -200,9 +203,11 @@ func (x *exchange) once(ctx context.Context, first bool) error {
 		return x.refused(resp)
 	}
 	if x.about.method == "initialize" {
-		if err := l.begin(resp, x.out.Frame, x.header); err != nil {
+		id, err := l.sessionID(resp)
+		if err != nil {
 			return err
 		}
+		l.begin(id, x.out.Frame)
 	}
 	kind, params, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch charset := strings.ToLower(params["charset"]); charset {
