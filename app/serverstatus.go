@@ -136,9 +136,9 @@ func (s *ServerStatus) fail(err error) {
 	}
 }
 
-// sentenceCase begins a sentence with a capital where it begins with an article or a pronoun; names stay as they are.
+// sentenceCase begins a sentence with a capital where it begins with an article, a pronoun or a preposition; names stay as they are.
 func sentenceCase(s string) string {
-	for _, article := range []string{"the ", "a ", "an ", "it ", "its "} {
+	for _, article := range []string{"the ", "a ", "an ", "it ", "its ", "at "} {
 		if strings.HasPrefix(s, article) {
 			return strings.ToUpper(s[:1]) + s[1:]
 		}
@@ -182,6 +182,9 @@ func (a *App) serverWith(ctx context.Context, name string, facts func(context.Co
 	conn := e.started()
 	if conn == nil || conn.State() != mcphost.StateReady {
 		return d, nil
+	}
+	if level, logs := conn.LogLevel(); logs {
+		d.LogLevel = level
 	}
 	d.Instructions = clean.Clean(a.secrets.Redactor().Redact(conn.Info().Instructions))
 	if d.ServerTools, err = a.serverTools(ctx, conn); err != nil {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"steward/mcphost/internal/door"
+	"steward/mcphost/internal/oauth"
+	"steward/mcphost/internal/patience"
 	"steward/mcphost/internal/session"
 	"steward/mcphost/internal/wire"
 )
@@ -25,6 +27,7 @@ type inflight struct {
 	task     string        // the id of the task that the server has made of it; guarded by Connection.mu
 	look     chan struct{} // the server says that the task has changed
 	progress func(wire.Progress)
+	early    *wire.Progress // came when the call had been answered, and no task was known yet; guarded by Connection.mu
 }
 
 // callsFor returns the calls that a question of the server may belong to: all
@@ -104,9 +107,13 @@ const settle = 5 * time.Second
 // Send implements door.Sender.
 func (s *sender) Send(ctx context.Context, call door.Call) door.Reply {
 	c := (*Connection)(s)
+	ctx = oauth.ForCall(patience.Notify(ctx, call.Paused), oauth.Call{Owner: call.Owner, Attempt: call.Attempt})
 	for again := false; ; again = true {
 		l, err := c.current(ctx)
 		if err != nil {
+			return door.Reply{Withdrawn: sentence("Nothing was sent: " + err.Error()), Err: err, Redact: c.redact}
+		}
+		if err := c.renewed(ctx); err != nil {
 			return door.Reply{Withdrawn: sentence("Nothing was sent: " + err.Error()), Err: err, Redact: c.redact}
 		}
 		c.settleTools(ctx, l)
@@ -192,7 +199,7 @@ func (c *Connection) settleTools(ctx context.Context, l *live) {
 	if !expired && !stale {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, settle)
+	ctx, cancel := patience.WithTimeoutCause(ctx, settle, context.DeadlineExceeded)
 	defer cancel()
 	_ = c.readTools(ctx, l) // where it cannot be read, the list read before stays, and that is in the log
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"steward/mcphost/internal/oauth"
 	"steward/mcphost/internal/session"
 	"steward/mcphost/internal/wire"
 )
@@ -47,6 +48,7 @@ type Connection struct {
 	info     ServerInfo
 	caps     capabilities
 	run      *run // the start under way, or the last one
+	starting waiters
 	restart  context.CancelCauseFunc
 	live     *live // nil unless ready
 	opening  *live // nil unless starting
@@ -147,6 +149,7 @@ func (c *Connection) ensure(ctx context.Context) error {
 	if r == nil {
 		return nil
 	}
+	defer c.starting.join(ctx)()
 	select {
 	case <-r.done:
 		return r.err
@@ -280,8 +283,8 @@ func (c *Connection) attend(ctx context.Context, l *live) error {
 	sessionCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var refresher sync.WaitGroup
-	refresher.Go(func() { c.refresher(sessionCtx, l) })
-	refresher.Go(func() { c.keepUp(sessionCtx, l) })
+	refresher.Go(func() { c.refresher(oauth.Quiet(sessionCtx), l) })
+	refresher.Go(func() { c.keepUp(oauth.Quiet(sessionCtx), l) })
 	defer refresher.Wait()
 	defer cancel()
 	select {
@@ -365,13 +368,13 @@ func (c *Connection) crashed(l *live, cause error) time.Duration {
 		Message: "it had been running, and ended by itself", Hint: "Look at its log, and restart it.",
 	}
 	if cause != nil {
-		err.Message += ": " + c.redact(cause.Error())
+		err.Message = fmt.Sprintf("it had been running, and ended by itself: %s", c.redact(cause.Error()))
 	}
 	var exit *wire.ExitError
 	if errors.As(cause, &exit) {
 		err.Exited, err.ExitCode, err.Stderr = true, exit.Code, c.redact(exit.Stderr)
-		err.Message = "it had been running, and ended by itself (" + exit.Ending + ")."
-		c.events.put(Exited{Server: c.cfg.ID, Code: exit.Code, Stderr: err.Stderr})
+		err.Message = fmt.Sprintf("it had been running, and ended by itself (%s)", exit.Ending) + "."
+		c.events.put(Exited{Server: c.cfg.ID, Code: exit.Code, Ending: exit.Ending, Stderr: err.Stderr})
 	}
 	c.mu.Lock()
 	if c.host.opts.Now().Sub(l.since) >= steadyAfter {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"steward/mcphost/internal/oauth"
 	"steward/mcphost/internal/remote"
 	"steward/mcphost/internal/session"
 	"steward/mcphost/internal/wire"
@@ -80,7 +81,11 @@ func (c *Connection) open(ctx context.Context) (*live, error) {
 		Patient: c.cfg.transport() == TransportStdio && runner(c.cfg.Command, c.cfg.Args),
 	}
 	var last error
-	for range maxOpenings {
+	var tries oauth.Tries
+	for n := 0; n < maxOpenings; n++ {
+		if err := c.renewed(ctx); err != nil {
+			return nil, err
+		}
 		l, link, err := c.link(ctx, s.old)
 		if err != nil {
 			return nil, err
@@ -90,6 +95,13 @@ func (c *Connection) open(ctx context.Context) (*live, error) {
 			c.host.remember(c.cfg, !hello.Modern && !hello.Unsure && !s.old)
 			l.since = c.now()
 			return l, nil
+		}
+		if c.asksSignIn(err) && ctx.Err() == nil {
+			if err := c.admit(ctx, link, err, &tries); err != nil {
+				return nil, err
+			}
+			n-- // tries bounds it
+			continue
 		}
 		if last = err; ctx.Err() != nil || !s.otherwise(err) {
 			return nil, s.failed(l, link, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"steward/mcphost/internal/patience"
 	"steward/mcphost/internal/session"
 	"steward/mcphost/internal/wire"
 )
@@ -47,7 +48,7 @@ func (c *Connection) ProbeTools(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, listLimit)
+	ctx, cancel := patience.WithTimeoutCause(ctx, listLimit, context.DeadlineExceeded)
 	defer cancel()
 	reply := l.session.Do(ctx, session.Request{Method: "tools/list"})
 	if rpc := new(wire.Error); errors.As(reply.Err, &rpc) && !rpc.Invalid {

@@ -47,6 +47,7 @@ type Host struct {
 	connections map[string]*Connection // by ServerConfig.key
 	order       []string
 	legacy      map[string]bool // by ServerConfig.eraKey: the era, as far as it is known
+	accounts    accounts
 }
 
 // New returns a host without connections.
@@ -124,7 +125,7 @@ func (h *Host) Close(ctx context.Context) error {
 	}
 	wg.Go(h.paths.Close)
 	wg.Wait()
-	return errors.Join(errs...)
+	return errors.Join(append(errs, h.accounts.close(ctx))...)
 }
 
 // forget removes a closed connection.

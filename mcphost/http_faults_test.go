@@ -146,7 +146,7 @@ var startFaults = map[string]struct {
 	"start-html":           {mcphost.StageHandshake, "not an MCP server"},
 	"start-empty":          {mcphost.StageHandshake, "empty"},
 	"start-204":            {mcphost.StageHandshake, "204"},
-	"start-401":            {mcphost.StageHandshake, "sign-in"},
+	"start-401":            {mcphost.StageSignIn, "sign-in"},
 	"start-429":            {mcphost.StageHandshake, "wait for 30s"},
 	"start-500":            {mcphost.StageHandshake, "500"},
 	"start-301":            {mcphost.StageHandshake, "does not follow"},

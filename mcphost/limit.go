@@ -2,33 +2,21 @@ package mcphost
 
 import (
 	"context"
-	"sync"
 	"time"
+
+	"steward/mcphost/internal/patience"
 )
 
-// limit bounds a request other than a tool call. It stands still while a person
-// or a model is being asked on the server's behalf: the server cannot be blamed
-// for that time.
-type limit struct {
-	mu     sync.Mutex
-	timer  *time.Timer
-	since  time.Time
-	left   time.Duration
-	asking int
-}
+// limit is that of a request other than a tool call under way. It stands still
+// while a person or a model is being asked on the server's behalf: the server
+// cannot be blamed for that time.
+type limit struct{ ctx context.Context }
 
 // limited returns a context that ends with cause after d, pauses left out. end
 // must be called.
 func (c *Connection) limited(ctx context.Context, d time.Duration, cause error) (_ context.Context, end func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	l := &limit{since: time.Now(), left: d}
-	l.timer = time.AfterFunc(d, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.asking == 0 {
-			cancel(cause)
-		}
-	})
+	ctx, cancel := patience.WithTimeoutCause(ctx, d, cause)
+	l := &limit{ctx}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.limits == nil {
@@ -39,26 +27,7 @@ func (c *Connection) limited(ctx context.Context, d time.Duration, cause error) 
 		c.mu.Lock()
 		delete(c.limits, l)
 		c.mu.Unlock()
-		l.timer.Stop()
-		cancel(nil)
-	}
-}
-
-// paused stops and starts the limit; pauses nest.
-func (l *limit) paused(on bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch now := time.Now(); {
-	case on:
-		if l.asking++; l.asking == 1 {
-			l.timer.Stop()
-			l.left = max(0, l.left-now.Sub(l.since))
-		}
-	case l.asking > 1:
-		l.asking--
-	case l.asking == 1:
-		l.asking, l.since = 0, now
-		l.timer.Reset(l.left)
+		cancel()
 	}
 }
 
@@ -67,17 +36,18 @@ func (l *limit) paused(on bool) {
 // belong to any of them.
 func (c *Connection) pauseLimits() (release func()) {
 	c.mu.Lock()
-	paused := make([]*limit, 0, len(c.limits))
+	running := make([]context.Context, 0, len(c.limits))
 	for l := range c.limits {
-		paused = append(paused, l)
+		running = append(running, l.ctx)
 	}
 	c.mu.Unlock()
-	for _, l := range paused {
-		l.paused(true)
+	resume := make([]func(), len(running))
+	for i, ctx := range running {
+		resume[i] = patience.Pause(ctx)
 	}
 	return func() {
-		for _, l := range paused {
-			l.paused(false)
+		for _, f := range resume {
+			f()
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"steward/mcphost/internal/patience"
 	"steward/mcphost/internal/session"
 	"steward/mcphost/internal/wire"
 )
@@ -76,7 +77,7 @@ type page struct {
 // replace an older list with; entries read until then are returned all the
 // same. A list the server declared but does not know is empty.
 func (c *Connection) readPages(ctx context.Context, l *live, kind, method, member string) (page, error) {
-	ctx, cancel := context.WithTimeout(ctx, listLimit)
+	ctx, cancel := patience.WithTimeoutCause(ctx, listLimit, context.DeadlineExceeded)
 	defer cancel()
 	var p page
 	problem := func(format string, args ...any) {

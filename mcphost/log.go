@@ -8,7 +8,12 @@ import (
 )
 
 // redact removes secrets for display.
-func (c *Connection) redact(s string) string { return c.host.opts.Redact(s) }
+func (c *Connection) redact(s string) string {
+	if a := c.account(); a != nil {
+		s = a.Redact(s)
+	}
+	return c.host.opts.Redact(s)
+}
 
 // now is the host's clock.
 func (c *Connection) now() time.Time { return c.host.opts.Now() }

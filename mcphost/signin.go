@@ -2,8 +2,9 @@ package mcphost
 
 import (
 	"context"
-	"errors"
 	"time"
+
+	"steward/mcphost/internal/oauth"
 )
 
 // SignIn is what the program around a [Host] does so that servers can be signed
@@ -33,7 +34,7 @@ type SignIn interface {
 
 // ErrSignInRefused says that the person did not want to sign in. It is remembered
 // until [Connection.SignIn] asks again.
-var ErrSignInRefused = errors.New("signing in was refused")
+var ErrSignInRefused = oauth.ErrRefused
 
 // SignInPage is a page of an authorization server at which a person signs in.
 type SignInPage struct {

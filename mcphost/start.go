@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"steward/mcphost/internal/oauth"
+	"steward/mcphost/internal/patience"
 	"steward/mcphost/internal/remote"
 	"steward/mcphost/internal/session"
 	"steward/mcphost/internal/wire"
@@ -23,14 +25,15 @@ const stopGrace = 500 * time.Millisecond
 // within the configuration's limit. Its error is a *StartError.
 func (c *Connection) start(ctx context.Context) (*live, error) {
 	limit := c.cfg.startTimeout()
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, errStartLimit)
+	ctx, cancel := patience.WithTimeoutCause(ctx, limit, errStartLimit)
+	ctx = patience.Notify(ctx, c.starting.paused)
 	defer cancel()
 	l, err := c.open(ctx)
 	if err != nil {
 		return nil, c.startError(err, limit)
 	}
 	c.welcome(l)
-	if err := c.readTools(ctx, l); err != nil && (l.ended() || ctx.Err() != nil && len(c.Tools()) == 0) {
+	if err := c.readTools(ctx, l); err != nil && (unsigned(err) || l.ended() || ctx.Err() != nil && len(c.Tools()) == 0) {
 		if cause := l.session.Err(); cause != nil {
 			err = cause
 		}
@@ -139,6 +142,7 @@ func (c *Connection) remoteLink(tap *wire.Tap, old bool) (session.Link, error) {
 		Renewed:     func() { c.mark("tools"); c.mark("prompts"); c.mark("resources"); c.renew() },
 		Missed:      func() { c.mark("tools"); c.mark("prompts"); c.mark("resources") },
 		ToolHeaders: func(tool string, arguments []byte) map[string]string { return c.toolHeaders(tool, arguments) },
+		Account:     c.account(),
 	})
 	if err != nil {
 		return nil, &stageError{StageProgram, err}
@@ -196,6 +200,7 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 	var exit *wire.ExitError
 	var version *session.VersionError
 	var status *remote.Error
+	var signIn *oauth.Error
 	var rpc *wire.Error
 	var noisy *noisyError
 	var known interface{ Hint() string }
@@ -210,7 +215,7 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 			out.Stage = StageStart
 		}
 		out.Message, out.Hint = exitSentence(exit), c.exitHint(exit, noise)
-	case out.Stage == StageList:
+	case out.Stage == StageList && !unsigned(err):
 		out.Hint = "It has started, but does not list its tools: look at its log, or give it a longer start time."
 		out.Stderr = c.redact(lastLines(c.rawStderr(), 20))
 	case errors.Is(err, errStartLimit):
@@ -223,9 +228,15 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 		out.Hint = "Use a version of the server that speaks one of these, or a newer version of this program."
 	case errors.As(err, &status):
 		out.Message, out.Hint = sentence(status.Message), status.Hint
+		if unsigned(err) || out.Stage == StageSignIn {
+			out.Stage = StageSignIn
+			out.Hint = c.signInHint(status)
+		}
 		if status.Unreached && out.Stage == StageHandshake {
 			out.Stage = StageStart
 		}
+	case errors.As(err, &signIn):
+		out.Message, out.Hint = sentence(signIn.Message), signIn.Hint
 	case errors.As(err, &known):
 		out.Hint = known.Hint()
 	case out.Stage == StageHandshake && errors.As(err, &rpc):

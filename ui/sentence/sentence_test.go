@@ -55,6 +55,7 @@ var said = map[string][]string{
 	"../../mcphost/schema/answer.go":               {"check", "checkScalar", "checkText", "checkFormat", "checkNumber", "checkItems", "Parse", "parseBoolean", "parseNumber"},
 	"../../mcphost/schema/form.go":                 {"sameTitles", "form"},
 	"../../mcphost/schema/field.go":                {"fieldDefault"},
+	"../../mcphost/connection.go":                  {"crashed"},
 }
 
 var verb = regexp.MustCompile(`%[+#0-9.]*[a-zA-Z]`)
@@ -64,6 +65,7 @@ var verb = regexp.MustCompile(`%[+#0-9.]*[a-zA-Z]`)
 var unsaid = []string{
 	"a call can be allowed or denied, not %q", "a call can be allowed once, in its conversation or always, not %q",
 	"Whether this tool was used before cannot be told: ", // words follow
+	" (and %d more warnings or errors)",                  // behind a server's own words
 	"%s on %s", "%d of %d", "%s asks for the model", "%s asks you", "The model’s answer would go to %s", "the form's schema must be an object of fields, not %s",
 	`the form's "properties" must be an object`, "the form has more than %d fields",
 	"a number in a form that programs read differently", // of a host that is then said to be invalid

@@ -302,8 +302,15 @@ func TestFiltersOfLogAndWire(t *testing.T) {
 			}
 		}
 	}
+	d.until("it is said which messages are asked for", func() bool { return l.asked.Visible() && l.level == "info" })
+	l.askFor("debug")
+	d.until("another level is asked for", func() bool { return l.level == "debug" })
+	if n := d.sent("scripted", "logging/setLevel"); n != 2 {
+		t.Errorf("the level was set %d times", n)
+	}
 	d.place.detail.choose(tabWire)
 	w := d.place.detail.wire
+	d.place.look(time.Second)
 	all := len(w.shown)
 	w.kinds.choose(1)
 	out := len(w.shown)
@@ -479,7 +486,7 @@ func TestTheKeyboardReachesEverything(t *testing.T) {
 
 // However much is odd about a server, its head leaves room for the rest, and all of it stands under Doctor.
 func TestManyProblemsLeaveRoom(t *testing.T) {
-	d := newDesk(t, "light", "en", map[string]any{"scripted": entry(t, "--tools", "600")}, true)
+	d := newDesk(t, "light", "en", map[string]any{"scripted": entry(t, "--step", `tools/list=@result {"tools":[`+strings.Repeat("7,", 40)+`{"name":"a","inputSchema":{"type":"object"}}]}`)}, true)
 	d.started("scripted")
 	d.until("its problems are known", func() bool { return len(d.place.p.detail.Problems) > 20 })
 	if h := d.place.detail.head.Size().Height; h > 200 {

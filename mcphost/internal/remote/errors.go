@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"steward/mcphost/internal/oauth"
 )
 
 // Error says why a server over HTTP gave no usable answer.
@@ -21,7 +23,9 @@ type Error struct {
 	// Challenge is the WWW-Authenticate header of a 401 or 403: what a sign-in
 	// would begin with.
 	Challenge string
-	Err       error
+	// Denial is the same as it came, for whoever signs in.
+	Denial *oauth.Denial
+	Err    error
 }
 
 // Error gives the message and the hint.
@@ -47,11 +51,11 @@ func (l *Link) refusal(resp *http.Response, body []byte) error {
 	said := snippet(resp, body)
 	switch s := resp.StatusCode; {
 	case s == http.StatusUnauthorized:
-		e.Challenge = challenge(resp.Header)
+		e.Challenge, e.Denial = challenge(resp.Header), denial(resp)
 		e.Message = fmt.Sprintf("the server %s wants a sign-in (401 Unauthorized)%s%s", show(l.url), asks(e.Challenge), said)
 		e.Hint = "Give a valid key or token among the server's headers."
 	case s == http.StatusForbidden:
-		e.Challenge = challenge(resp.Header)
+		e.Challenge, e.Denial = challenge(resp.Header), denial(resp)
 		e.Message = fmt.Sprintf("the server %s refuses access (403 Forbidden)%s%s", show(l.url), asks(e.Challenge), said)
 		e.Hint = "Check that the key or token among its headers may do this."
 	case s >= 300 && s < 400:

@@ -124,7 +124,7 @@ func (l *Link) postOld(req *http.Request) (*http.Response, error) {
 		return accepted(req), nil
 	}
 	ctx := context.WithoutCancel(req.Context())
-	if !l.spawn(func() { l.requestOld(ctx, out) }) {
+	if !l.spawn(func() { l.requestOld(ctx, req.Context(), out) }) {
 		return nil, errClosed
 	}
 	return accepted(req), nil
@@ -132,10 +132,10 @@ func (l *Link) postOld(req *http.Request) (*http.Response, error) {
 
 // requestOld posts a request. Whoever waits for its answer has a limit of its own, and a POST that is
 // held back longer than any answer is given up.
-func (l *Link) requestOld(ctx context.Context, out *wire.Outgoing) {
+func (l *Link) requestOld(ctx, caller context.Context, out *wire.Outgoing) {
 	ctx, cancel := context.WithTimeout(ctx, lateLimit)
 	defer cancel()
-	err := l.sendOld(ctx, out.Frame, out)
+	err := l.signInOld(ctx, caller, out, l.sendOld(ctx, out.Frame, out))
 	if err == nil {
 		return
 	}
@@ -175,9 +175,9 @@ func (l *Link) sendOld(ctx context.Context, frame []byte, out *wire.Outgoing) er
 	}
 	req.Header.Set("Content-Type", "application/json")
 	l.dress(req)
-	resp, err := l.client.Do(req)
+	resp, err := l.do(req)
 	if err != nil {
-		return l.unreachable(err)
+		return err
 	}
 	defer discard(resp)
 	if resp.StatusCode < 300 {

@@ -117,11 +117,7 @@ func (l *Link) send(ctx context.Context, header http.Header, frame []byte, about
 		}
 	}
 	l.mirror(req.Header, about)
-	resp, err := l.client.Do(req)
-	if err != nil {
-		return nil, l.unreachable(err)
-	}
-	return resp, nil
+	return l.do(req)
 }
 
 // whenSent has sent called when a request with this context has been written whole.
@@ -176,7 +172,9 @@ func (x *exchange) run(modernEra bool) {
 	handshake := x.about.method == "initialize" || x.about.method == "server/discover"
 	err := x.once(ctx, true)
 	if handshake {
-		l.setFailure(err)
+		l.setFailure(err) // where it is a denial, the start signs in, and begins anew
+	} else {
+		err = x.signIn(ctx, err)
 	}
 	if err != nil {
 		x.feed.put(x.out.Fail(err))

@@ -23,11 +23,7 @@ func (l *Link) get(ctx context.Context, header http.Header, lastID string) (*htt
 		req.Header.Set("Last-Event-ID", lastID)
 	}
 	l.dress(req)
-	resp, err := l.client.Do(req)
-	if err != nil {
-		return nil, l.unreachable(err)
-	}
-	return resp, nil
+	return l.do(req)
 }
 
 // listen takes the library's GET after initialize: the channel on which the
@@ -114,6 +110,9 @@ func (c *channel) once(ctx context.Context, l *Link, header http.Header, feed *f
 	defer func() { _ = resp.Body.Close() }() // read to its end
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch s := resp.StatusCode; {
+	case denial(resp).Asks():
+		c.missed, c.none = true, !l.await(ctx, resp)
+		return
 	case s == http.StatusTooManyRequests, s >= 500 && s != http.StatusNotImplemented:
 		c.missed = true
 		return

@@ -24,6 +24,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"steward/mcphost/internal/oauth"
 	"steward/mcphost/internal/wire"
 )
 
@@ -63,6 +64,9 @@ type Options struct {
 	Missed func()
 	// ToolHeaders gives the headers that a call of a tool needs besides.
 	ToolHeaders func(tool string, arguments []byte) map[string]string
+	// Account signs in to the server; nil where that is not possible. It is not
+	// used where the headers hold an Authorization.
+	Account *oauth.Account
 }
 
 // Link is the way to one server. It is a session.Link.
@@ -134,6 +138,7 @@ func New(o Options) (*Link, error) {
 	}
 	l.ctx, l.end = context.WithCancel(context.Background())
 	l.client = &http.Client{Transport: observed{l.base, o.Tap}, CheckRedirect: l.redirect}
+	l.prepareSignIn()
 	return l, nil
 }
 
@@ -271,7 +276,7 @@ func (l *Link) endSession() {
 		return
 	}
 	l.dress(req)
-	resp, err := l.client.Do(req)
+	resp, err := l.do(req)
 	if err != nil {
 		return
 	}

@@ -28,7 +28,9 @@ func (x *exchange) subscribe(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if final(err) {
+		if d, ok := denied(err); ok && l.awaitDenied(ctx, d) {
+			n = 0 // another has signed in
+		} else if final(err) {
 			x.feed.put(x.out.Fail(err))
 			l.o.Warn("the server does not report changes: " + err.Error())
 			return

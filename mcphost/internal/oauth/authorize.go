@@ -1,0 +1,239 @@
+package oauth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// visitLimit is how long a person may take to say whether to sign in, and again
+// to do it.
+const visitLimit = 5 * time.Minute
+
+// ErrRefused says that the person did not want to sign in.
+var ErrRefused = errors.New("signing in was refused")
+
+// Person is asked. mcphost.SignIn says more.
+type Person interface {
+	Visit(ctx context.Context, p Page) error
+	Client(ctx context.Context, r Request) (Client, error)
+}
+
+// Page is where a person signs in; see mcphost.SignInPage.
+type Page struct {
+	Calls                 []string
+	Issuer, Resource, URL string
+	Scopes                []string
+	More                  bool
+}
+
+// Request asks for a client; see mcphost.ClientRequest.
+type Request struct{ Issuer, Redirect, Reason string }
+
+// Client is a client registered by hand.
+type Client struct{ ID, Secret string }
+
+// authorize has a person sign in and returns the tokens. A client that the
+// authorization server no longer knows is registered anew, once.
+func (a *Account) authorize(ctx context.Context, f *fetcher, fl *flight, p place, scopes []string, more bool) (tokens, error) {
+	for again := false; ; again = true {
+		t, c, err := a.once(ctx, f, fl, p, scopes, more)
+		if err == nil {
+			t.Asked = scopes
+			if len(t.Scopes) == 0 {
+				t.Scopes = scopes // what is not said is as it was asked for (RFC 6749, 5.1)
+			}
+			return t, nil
+		}
+		ours := c.Origin == fromServer || c.Origin == fromPerson
+		if !isGone(err) || !ours || again {
+			return tokens{}, a.explain(p, err)
+		}
+		a.forget(ctx, clientKey(p.server.issuer))
+	}
+}
+
+// explain says where a sign-in failed.
+func (a *Account) explain(p place, err error) error {
+	var e *endpointError
+	if errors.As(err, new(*Error)) || !errors.As(err, &e) {
+		return err
+	}
+	out := &Error{
+		Message: fmt.Sprintf("the authorization server %s gave no token (%v)", show(p.server.issuer), err),
+		Hint:    "Try again, or tell whoever runs the server.", Err: err,
+	}
+	if isGone(err) {
+		out.Hint = "It does not know this program under the client id that is set for the server; check it."
+	}
+	return out
+}
+
+// once goes through one authorization request (RFC 6749, 4.1; RFC 7636; RFC 8252).
+func (a *Account) once(ctx context.Context, f *fetcher, fl *flight, p place, scopes []string, more bool) (tokens, client, error) {
+	c, found, err := a.known(ctx, p)
+	if err != nil {
+		return tokens{}, c, err
+	}
+	state, verifier := rand.Text(), rand.Text()+rand.Text() // 130 and 260 bits
+	back, err := a.open(c, state)
+	if err != nil {
+		return tokens{}, c, err
+	}
+	defer back.close()
+	if moves := c.Origin == fromServer && c.Redirect != back.redirect(); !found || moves {
+		if c, err = a.register(ctx, f, p, back.port); err != nil {
+			return tokens{}, c, err
+		}
+	}
+	a.hide(c.Secret, verifier)
+	sum := sha256.Sum256([]byte(verifier))
+	q := url.Values{
+		"response_type": {"code"}, "client_id": {c.ID}, "redirect_uri": {back.redirect()}, "state": {state},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
+		"resource": {p.resource},
+	}
+	if len(scopes) > 0 {
+		q.Set("scope", strings.Join(scopes, " "))
+	}
+	if slices.Contains(scopes, offline) {
+		q.Set("prompt", "consent") // else it is not granted (OpenID Connect Core, 11)
+	}
+	address, err := extend(p.server.authorize, q)
+	if err != nil {
+		return tokens{}, c, err
+	}
+	answer, err := a.visit(ctx, back, Page{
+		Calls: a.callsOf(fl), Issuer: p.server.issuer, Resource: p.resource, URL: address, Scopes: scopes, More: more,
+	})
+	if err != nil {
+		return tokens{}, c, err
+	}
+	code, err := readAnswer(p.server, answer)
+	if err != nil {
+		return tokens{}, c, err
+	}
+	a.hide(code)
+	t, err := f.grant(ctx, p, c, url.Values{
+		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {back.redirect()}, "code_verifier": {verifier},
+	}, a.o.Now())
+	if err != nil {
+		return tokens{}, c, err
+	}
+	c.Port = back.port
+	a.keep(ctx, p, c)
+	return t, c, nil
+}
+
+// extend adds parameters to an address, in place of its own of the same names.
+func extend(address string, q url.Values) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", err
+	}
+	all := u.Query()
+	for name, values := range q {
+		all[name] = values
+	}
+	u.RawQuery = all.Encode()
+	return u.String(), nil
+}
+
+// open opens the listener for the browser: at the configured port, at the one
+// used before, or at any that is free where another can be registered.
+func (a *Account) open(c client, state string) (*callback, error) {
+	if port := a.o.Port; port != 0 {
+		back, err := listen(port, state)
+		if err != nil {
+			return nil, &Error{
+				Message: fmt.Sprintf("the port %d, to which the browser is to come back, cannot be used: %v", port, err),
+				Hint:    "End the program that uses it, or set another port for this server.", Err: err,
+			}
+		}
+		return back, nil
+	}
+	if c.Port != 0 {
+		back, err := listen(c.Port, state)
+		switch {
+		case err == nil:
+			return back, nil
+		case c.Origin == fromPerson:
+			return nil, &Error{
+				Message: fmt.Sprintf("the browser is to come back to %s, which is registered at the authorization server, but the port cannot be used: %v", c.Redirect, err),
+				Hint:    "End the program that uses it, and try again.", Err: err,
+			}
+		}
+	}
+	back, err := listen(0, state)
+	if err != nil {
+		return nil, &Error{
+			Message: fmt.Sprintf("no port on this computer could be opened for the browser to come back to: %v", err),
+			Hint:    "Check the firewall.", Err: err,
+		}
+	}
+	return back, nil
+}
+
+// visit asks the person and waits for the browser to come back.
+func (a *Account) visit(ctx context.Context, back *callback, p Page) (url.Values, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	visited := make(chan error, 1)
+	a.tasks.Go(func() {
+		defer func() {
+			if r := recover(); r != nil {
+				visited <- fmt.Errorf("asking failed: %v", r)
+			}
+		}()
+		visited <- a.o.Person.Visit(ctx, p)
+	})
+	limit := time.NewTimer(visitLimit)
+	defer limit.Stop()
+	for {
+		select {
+		case answer := <-back.answers:
+			return answer, nil
+		case err := <-visited:
+			switch {
+			case errors.Is(err, ErrRefused):
+				return nil, ErrRefused
+			case err != nil:
+				return nil, &Error{Message: fmt.Sprintf("the page for signing in could not be opened: %v", err), Hint: "Try again.", Err: err}
+			}
+			visited = nil // the browser has it
+			limit.Reset(visitLimit)
+		case <-limit.C:
+			return nil, &Error{
+				Message: fmt.Sprintf("nobody signed in at %s within %s", show(p.Issuer), visitLimit),
+				Hint:    "Sign in again when you are ready.",
+			}
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// readAnswer takes the code out of the browser's request. Whose it is comes first
+// (RFC 9207, 2.4): the text of an answer that another may have made is not shown.
+func readAnswer(s authServer, q url.Values) (string, error) {
+	_, given := q["iss"]
+	switch {
+	case given && q.Get("iss") != s.issuer, !given && s.iss:
+		return "", &Error{
+			Message: fmt.Sprintf("the answer that the browser brought back is not from the authorization server %s", show(s.issuer)),
+			Hint:    "It was not used: another site may have tried to sign in in your place. Tell whoever runs the server.",
+		}
+	case q.Get("error") == "access_denied":
+		return "", ErrRefused
+	case q.Get("error") != "":
+		return "", &endpointError{status: 302, code: errorCode(q.Get("error")), said: plain(q.Get("error_description"))}
+	}
+	return q.Get("code"), nil
+}
