@@ -49,6 +49,8 @@ type App struct {
 
 	desk     desk
 	sampling samplingChoices
+	signing  signing
+	kept     *kept
 	recovery journal.Recovery
 	board    board
 	tasks    tasks
@@ -143,16 +145,17 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 		MapHint:  a.MapHint,
 		Limits:   a.SamplingLimits, SetLimits: a.SetSamplingLimits,
 		Twice:   a.ToolTwice,
-		OpenURL: opener.Open,
+		OpenURL: opener.Open, CancelSignIn: a.cancelSignIn,
 	})
 	if err := a.makeWorkDir(); err != nil {
 		return err
 	}
+	a.kept = &kept{secrets: a.secrets, changed: a.tellSecrets, tell: func(message string) { a.notice("secrets", "", message) }}
 	a.eras = openEras(ctx, a.db, a.warn("servers"))
 	a.host = mcphost.New(mcphost.Options{
 		Redact: redact.Redact, Now: a.o.Now, Client: mcphost.Implementation{Name: "steward", Title: "Steward", Version: a.o.Version},
 		Eras:  a.eras,
-		Asker: a.gate, Observe: a.observe, WorkDir: a.workDir,
+		Asker: a.gate, SignIn: signIns{a.gate, a.kept}, Observe: a.observe, WorkDir: a.workDir,
 	})
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a.servers = &servers{

@@ -92,6 +92,9 @@ func (a *App) diagnose(ctx context.Context, d *Diagnosis) {
 	d.State, d.Protocol = string(conn.State()), conn.Protocol()
 	d.Checks = append(d.Checks, a.startedChecks(c, conn)...)
 	d.Checks = append(d.Checks, a.toolsCheck(conn, a.undeclared(ctx, conn)), a.reviewCheck(ctx, conn))
+	if c, ok := a.signInCheck(d.Server); ok {
+		d.Checks = append(d.Checks, c)
+	}
 	d.OK = true
 	for _, c := range d.Checks {
 		d.OK = d.OK && c.OK
@@ -218,6 +221,9 @@ func startChecks(c config.Server, l mcphost.Launch, err error) []Check {
 		if stage.name == start.Stage {
 			if lines := effective(c, l); lines != "" && stage.name != mcphost.StageProgram {
 				message += "\n" + lines
+			}
+			if start.Stage == mcphost.StageSignIn {
+				return append(out, Check{stage.check, false, "Sign-in needed: " + message, signInNext(c.Name, start)})
 			}
 			return append(out, Check{stage.check, false, message, start.Hint})
 		}

@@ -67,7 +67,7 @@ func (a *App) NamesSecret(server, name string) error {
 	if !ok {
 		return a.servers.unknown(server)
 	}
-	texts := append([]string{c.URL, c.Proxy}, c.Args...)
+	texts := append([]string{c.URL, c.Proxy, c.OAuth.ClientID, c.OAuth.ClientSecret}, c.Args...)
 	for _, m := range []map[string]string{c.Env, c.Headers} {
 		for _, v := range m {
 			texts = append(texts, v)
@@ -78,7 +78,7 @@ func (a *App) NamesSecret(server, name string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the entry of the server %s does not name ${secret:%s} in args, env, headers or url; write it there first, in place of the value", reveal(server), reveal(name))
+	return fmt.Errorf("the entry of the server %s does not name ${secret:%s} in args, env, headers, url or oauth; write it there first, in place of the value", reveal(server), reveal(name))
 }
 
 // StoreSecret keeps a secret for a server's entry and records that, without the value.

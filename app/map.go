@@ -50,6 +50,9 @@ func (s *servers) resolve(c config.Server) (mcphost.ServerConfig, error) {
 	}
 	cfg.URL, err = s.secret(c.Name, x.URL)
 	if err == nil {
+		cfg.OAuth, err = s.oauth(c.Name, x.OAuth)
+	}
+	if err == nil {
 		err = s.network(&cfg, c.Name, x.Proxy, x.CAFile)
 	}
 	learnURL(s.learn, c.Name, cfg.URL)
@@ -78,6 +81,20 @@ func (s *servers) secret(server, text string) (string, error) {
 		return "", fmt.Errorf("the server %s was not started because a secret in its settings cannot be read: %w", server, err)
 	}
 	return out, nil
+}
+
+// oauth puts the client's secret in, which is one whatever it looks like.
+func (s *servers) oauth(server string, o config.OAuth) (mcphost.OAuthConfig, error) {
+	out := mcphost.OAuthConfig{ClientID: o.ClientID, ClientSecret: o.ClientSecret, MetadataURL: o.MetadataURL, Scopes: o.Scopes, CallbackPort: o.CallbackPort}
+	var err error
+	if out.ClientID, err = s.secret(server, o.ClientID); err != nil {
+		return out, err
+	}
+	out.ClientSecret, err = s.secret(server, o.ClientSecret)
+	if err == nil && out.ClientSecret != "" {
+		s.learn(server+" client secret", out.ClientSecret)
+	}
+	return out, err
 }
 
 func (s *servers) secretList(server string, in []string) ([]string, error) {

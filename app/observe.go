@@ -39,6 +39,8 @@ func (a *App) observe(o mcphost.Observation) {
 		}
 	case mcphost.Late:
 		a.serverNotice("late_answer", o.Server, "An answer came after its call had ended here. It stands in the call's record and was not used.")
+	case mcphost.SignInChanged:
+		a.signInChanged(o.Server)
 	case mcphost.ElicitationDone:
 		a.serverNotice("elicitation_done", o.Server, "The server says that what it asked for in the browser is done.")
 	}

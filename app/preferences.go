@@ -81,6 +81,7 @@ func (a *App) DeleteSecret(ctx context.Context, name string) error {
 // ctx ends, a minute at most: never call it on the window's thread.
 func (a *App) UnlockSecrets(ctx context.Context) SecretState {
 	s := a.secrets.Unlock(ctx)
+	a.kept.settle(ctx)
 	a.bus.Publish(event.SettingsChanged{What: "secrets"})
 	return s
 }
@@ -88,6 +89,7 @@ func (a *App) UnlockSecrets(ctx context.Context) SecretState {
 // RetrySecrets looks at the keyring again. It asks the person nothing.
 func (a *App) RetrySecrets(ctx context.Context) SecretState {
 	s := a.secrets.Retry(ctx)
+	a.kept.settle(ctx)
 	a.bus.Publish(event.SettingsChanged{What: "secrets"})
 	return s
 }
@@ -95,7 +97,11 @@ func (a *App) RetrySecrets(ctx context.Context) SecretState {
 // UseSecretsFile keeps secrets in an encrypted file in the data folder from now on, or
 // opens it. Only for a person's choice.
 func (a *App) UseSecretsFile(ctx context.Context, passphrase string) error {
-	return a.secretsChanged(a.secrets.UseFile(ctx, secrets.NewSecret(passphrase)))
+	err := a.secretsChanged(a.secrets.UseFile(ctx, secrets.NewSecret(passphrase)))
+	if err == nil {
+		a.kept.settle(ctx)
+	}
+	return err
 }
 
 // UseSecretsMemory keeps secrets until the program ends. Only for a person's choice.

@@ -100,7 +100,7 @@ func (a *App) restored(name string, e ServerEntry) ServerEntry {
 	for i, v := range e.Args {
 		e.Args[i] = put(v)
 	}
-	e.URL = put(e.URL)
+	e.URL, e.OAuth.ClientSecret = put(e.URL), put(e.OAuth.ClientSecret)
 	return e
 }
 

@@ -39,10 +39,14 @@ type ServerStatus struct {
 	Sampling                             bool // it may ask for the model
 	Roots                                int  // folders that its entry shares with it
 	Problems                             []string
+	SignIn                               ServerSignIn
 }
 
 // ServerEntry is a server as written in the servers file.
 type ServerEntry = config.Server
+
+// OAuth is what a ServerEntry sets about signing in.
+type OAuth = config.OAuth
 
 // ServerDetail is everything there is to know about one server.
 type ServerDetail struct {

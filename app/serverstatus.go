@@ -70,6 +70,7 @@ func (a *App) status(ctx context.Context, list serverList, c config.Server) (Ser
 		}
 	}
 	s.Reviewed = state == reviewedNow
+	s.SignIn = a.serverSignIn(c.Name)
 	e := a.servers.entry(c.Name)
 	switch {
 	case c.Disabled:
@@ -130,6 +131,7 @@ func cmpOr(a, b string) string {
 // fail words why a server does not run.
 func (s *ServerStatus) fail(err error) {
 	s.State, s.Error = string(mcphost.StateFailed), clean.Clean(err.Error())
+	s.SignIn.Needed = s.SignIn.Needed || signInNeeded(err)
 	var start *mcphost.StartError
 	if errors.As(err, &start) {
 		s.Error, s.Hint, s.Output = sentenceCase(clean.Clean(start.Message)), clean.Clean(start.Hint), clean.Clean(strings.TrimSpace(start.Stderr))
@@ -215,6 +217,9 @@ func (a *App) doctorOf(list serverList, c config.Server, e *serverEntry) []Check
 	}
 	if err := e.conn.Err(); err != nil {
 		return append(checks, startChecks(c, e.conn.Launch(), err)...)
+	}
+	if c, ok := a.signInCheck(c.Name); ok {
+		checks = append(checks, c)
 	}
 	return append(append(checks, a.startedChecks(c, e.conn)...), a.toolsCheck(e.conn, nil))
 }

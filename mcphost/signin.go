@@ -32,6 +32,10 @@ type SignIn interface {
 	Client(ctx context.Context, r ClientRequest) (OAuthClient, error)
 }
 
+// SignInLimit is how long a person may take to answer [SignIn.Visit], and again to
+// sign in at the page.
+const SignInLimit = oauth.VisitLimit
+
 // ErrSignInRefused says that the person did not want to sign in. It is remembered
 // until [Connection.SignIn] asks again.
 var ErrSignInRefused = oauth.ErrRefused

@@ -25,6 +25,7 @@ func (e *entry) check(line int) {
 	e.checkTransport(line)
 	e.checkEnv()
 	e.checkHeaders()
+	e.checkOAuth()
 	e.checkNetwork()
 	if e.s.URL != "" {
 		e.checkURL()
@@ -210,6 +211,9 @@ func (e *entry) checkInlineSecrets() {
 			flag("args", fmt.Sprintf("args[%d]", i), e.s.Name)
 		}
 	}
+	if s := e.s.OAuth.ClientSecret; s != "" && !strings.HasPrefix(s, "${") {
+		flag("oauth", "oauth.clientSecret", e.s.Name)
+	}
 	if u, err := url.Parse(e.s.URL); err == nil {
 		for name, values := range u.Query() {
 			if slices.ContainsFunc(values, func(v string) bool { return secretlike(name, v) }) {
@@ -250,6 +254,8 @@ func (e *entry) checkPlaceholders() {
 	warn("command", e.s.Command)
 	warn("url", e.s.URL)
 	warn("cwd", e.s.Cwd)
+	warn("oauth", e.s.OAuth.ClientID)
+	warn("oauth", e.s.OAuth.ClientSecret)
 	warn("proxy", e.s.Proxy)
 	warn("caFile", e.s.CAFile)
 	for _, a := range e.s.Args {

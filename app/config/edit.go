@@ -220,6 +220,7 @@ func putFields(member *hujson.ObjectMember, s Server) error {
 	put("maxMessage", s.MaxMessage != now.MaxMessage, s.MaxMessage == 0, hujson.String(sizeText(s.MaxMessage)))
 	put("sampling", s.Sampling != now.Sampling, !s.Sampling, hujson.Bool(true))
 	put("allowHttp", s.AllowHTTP != now.AllowHTTP, !s.AllowHTTP, hujson.Bool(true))
+	put("oauth", !s.OAuth.equal(now.OAuth), s.OAuth.Empty(), oauthValue(s.OAuth, indent))
 	put("proxy", s.Proxy != now.Proxy, s.Proxy == "", hujson.String(s.Proxy))
 	put("caFile", s.CAFile != now.CAFile, s.CAFile == "", hujson.String(s.CAFile))
 	if s.Disabled != now.Disabled {
@@ -273,6 +274,9 @@ func normalised(s Server) Server {
 	}
 	if len(s.Headers) == 0 {
 		s.Headers = nil
+	}
+	if len(s.OAuth.Scopes) == 0 {
+		s.OAuth.Scopes = nil
 	}
 	return s
 }

@@ -100,7 +100,7 @@ var fieldNames = map[string]string{
 	"disabled": "disabled", "enabled": "enabled", "roots": "roots",
 	"timeout": "timeout", "startTimeout": "startTimeout", "sampling": "sampling",
 	"allowHttp": "allowHttp", "allowHTTP": "allowHttp", "proxy": "proxy", "caFile": "caFile",
-	"maxMessage": "maxMessage",
+	"maxMessage": "maxMessage", "oauth": "oauth", "auth": "oauth",
 }
 
 // Fields that say nothing about how to reach a server.
@@ -158,6 +158,8 @@ func (e *entry) field(m hujson.ObjectMember) {
 		e.flag(raw, m.Value, &e.s.Sampling)
 	case "allowHttp":
 		e.flag(raw, m.Value, &e.s.AllowHTTP)
+	case "oauth":
+		e.oauth(raw, m.Value)
 	case "proxy":
 		e.text(raw, m.Value, &e.s.Proxy)
 	case "caFile":

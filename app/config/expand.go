@@ -13,7 +13,7 @@ import (
 
 // Hash identifies what would be started or contacted: "sha256:" and 64 hex
 // digits over transport, command, arguments, environment, working folder,
-// address, headers and roots, all as written. Values behind ${…} do not enter,
+// address, headers, roots and what is set about signing in, all as written. Values behind ${…} do not enter,
 // so a new key needs no new review; the text of the file does.
 func (s Server) Hash() string {
 	h := sha256.New()
@@ -40,6 +40,10 @@ func (s Server) Hash() string {
 	table("env", s.Env)
 	table("headers", s.Headers)
 	list("roots", s.Roots)
+	if o := s.OAuth; !o.Empty() { // one that sets nothing keeps the review it had
+		put("oauth", o.ClientID, o.ClientSecret, o.MetadataURL, fmt.Sprint(o.CallbackPort))
+		list("scopes", o.Scopes)
+	}
 	if s.Proxy != "" || s.CAFile != "" { // without them the review stays what it was
 		put("network", s.Proxy, s.CAFile)
 	}

@@ -63,6 +63,9 @@ func MoveSecrets(s Server, keep func(suggested, value string) (name string, err 
 			s.Args[i] = moved
 		}
 	}
+	if v := s.OAuth.ClientSecret; v != "" && !strings.HasPrefix(v, "${") { // a secret by what it is for, whatever it looks like
+		s.OAuth.ClientSecret = move("clientSecret", v)
+	}
 	s.URL = moveQuery(s.URL, move)
 	return s, failed
 }

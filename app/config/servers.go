@@ -54,6 +54,7 @@ type Server struct {
 	ToolTimeout, StartTimeout time.Duration
 	Sampling                  bool // the server may ask for model answers
 	AllowHTTP                 bool // plain http beyond this computer is accepted
+	OAuth                     OAuth
 	// Proxy and CAFile say how an address is reached; "" is what the settings say. See
 	// [CheckProxy].
 	Proxy, CAFile string

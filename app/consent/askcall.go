@@ -11,6 +11,7 @@ import (
 
 	"steward/app/clean"
 	"steward/app/journal"
+	"steward/mcphost"
 	"steward/mcphost/schema"
 )
 
@@ -82,6 +83,9 @@ func (r *run) ask() (decision, error) {
 // expiry starts the time an item has, and writes it into the item.
 func (g *Gate) expiry(item *Item) (<-chan time.Time, func()) {
 	after := g.expiryNow()
+	if item.SignIn != nil && item.SignIn.Phase == SignInAsk && (after <= 0 || after > mcphost.SignInLimit) {
+		after = mcphost.SignInLimit
+	}
 	if after <= 0 {
 		return nil, func() {}
 	}

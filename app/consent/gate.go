@@ -85,6 +85,9 @@ type Options struct {
 	Twice func(server, tool string) bool
 	// OpenURL opens an address that the person has agreed to.
 	OpenURL func(ctx context.Context, url string) error
+	// CancelSignIn gives up the sign-in to a server whose page was opened; calls are those
+	// that wait for it. It must not wait.
+	CancelSignIn func(server string, calls []string)
 	// MaxSamples is how often a server may ask for the model during one call,
 	// MaxTokens how long an answer it may ask for.
 	MaxSamples, MaxTokens int

@@ -13,6 +13,7 @@ const (
 	KindElicitation    = "elicitation"
 	KindSampling       = "sampling"        // a server's request, before the model sees it
 	KindSamplingAnswer = "sampling_answer" // the model's answer, before the server sees it
+	KindSignIn         = "sign-in"         // a server that wants the person to sign in
 )
 
 // Item is one thing that waits for the person. It never changes; what changes
@@ -33,6 +34,7 @@ type Item struct {
 	Twice       bool         // of a call: to allow it, the tool's name must be typed
 	Elicitation *Elicitation // kind elicitation
 	Sampling    *Sampling    // both kinds of sampling
+	SignIn      *SignIn      // kind sign-in
 	// Running are the ids of the calls that run on the connection that asked;
 	// more than one, or none, means that it cannot be told which one asked.
 	Running []string
@@ -77,8 +79,8 @@ const (
 // Elsewhere says that the person opens it without us. A sampling request or answer takes send or deny;
 // System and Text, where not nil, replace the system prompt (request) and the
 // text (answer), Edit what else was changed in a request, and Limits are what the
-// person states for the server from now on, whatever the action. Reason stands in
-// the record; only a call's goes further, to the model.
+// person states for the server from now on, whatever the action. Signing in takes
+// what its SignIn.Phase says. Reason stands in the record; only a call's goes further, to the model.
 //
 // A call of a tool that asks twice (Item.Twice) is allowed only once, with its
 // name in Typed.
@@ -94,6 +96,8 @@ type Answer struct {
 	Text      *string
 	Edit      *SamplingEdit
 	Limits    *SamplingLimits
+
+	ClientID, ClientSecret string // the secret may be empty
 }
 
 // Policy says who answers. The zero value asks for everything.
@@ -101,6 +105,7 @@ type Policy struct {
 	Calls    string        // ask, allow, deny
 	Elicit   string        // ask, defaults, decline, cancel
 	Sampling string        // ask, allow, deny
+	SignIn   string        // ask, deny
 	Expiry   time.Duration // how long an item waits; 0 is for ever
 }
 
@@ -133,7 +138,8 @@ type Presentation struct {
 	JSON        string // the exact arguments, through clean.Reveal
 	Fits        bool   // they fit the tool's input schema
 	Message     string // an elicitation's message, cleaned
-	URL, Host   string // an elicitation's address
+	URL, Host   string // an elicitation's address, or the page of a sign-in
+	Domain      string // of a sign-in: the part of Host that somebody registered
 	Fields      []Field
 	Model       string   // that a sampling request goes to, or that answered
 	Hints       []string // names of models that the server would like, on one line each
@@ -142,6 +148,10 @@ type Presentation struct {
 	Tools       []SamplingTool // that a sampling request offers to the model
 	Answer      string         // the model's answer to a sampling request
 	Calls       []SamplingTool // of these tools in that answer; Schema is the input
+
+	// Of a sign-in, each on one line.
+	Issuer, Resource, Redirect string
+	Scopes                     []string
 }
 
 // SamplingTool is a tool of a sampling request, or a call of it, as it is shown.

@@ -42,6 +42,8 @@ type origin struct {
 	turn         string // for counting
 	conn         *mcphost.Connection
 	calls        []context.Context // of the calls that run
+	// over says why a question ends with its context; nil is givenUp.
+	over func(context.Context) (decision, string)
 }
 
 func (g *Gate) origin(server string, calls []string) origin {

@@ -432,34 +432,6 @@ func (g *Gate) current(ctx context.Context, conn *mcphost.Connection, prompts re
 	return pins, nil
 }
 
-// configText says what would be started or reached, one thing a line; values of
-// the environment and of headers stay out of it.
-func configText(c mcphost.ServerConfig) string {
-	var lines []string
-	add := func(what string, values ...string) {
-		for _, v := range values {
-			if v != "" {
-				lines = append(lines, what+": "+strings.ReplaceAll(v, "\n", `\n`))
-			}
-		}
-	}
-	if c.URL != "" {
-		add("address", c.URL)
-		add("header", slices.Sorted(maps.Keys(c.Headers))...)
-		add("proxy", withoutUser(c.Proxy))
-		add("trusts the certificates of", c.CAFile)
-	} else {
-		add("program", c.Command)
-		for _, a := range c.Args {
-			add("argument", cmp.Or(a, `""`))
-		}
-		add("environment", slices.Sorted(maps.Keys(c.Env))...)
-		add("works in", c.Cwd)
-	}
-	add("shared folder", c.Roots...)
-	return strings.Join(lines, "\n")
-}
-
 func indent(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {

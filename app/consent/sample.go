@@ -250,7 +250,10 @@ func (g *Gate) wait(ctx context.Context, o origin, item *Item, check func(Answer
 	case <-expiry:
 		d, why = decision{word: Expired, by: byExpiry, reason: "nobody answered in time"}, goneExpired
 	case <-ctx.Done():
-		d, why = o.givenUp(ctx)
+		if o.over == nil {
+			o.over = o.givenUp
+		}
+		d, why = o.over(ctx)
 	}
 	if a, ok := g.waiting.leave(w, why, d.reason); ok && ctx.Err() == nil {
 		return a, decision{}

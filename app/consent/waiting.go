@@ -49,6 +49,9 @@ type slot struct {
 	// it; the item stays in the list.
 	check    func(Answer) error
 	answered chan Answer // holds one
+	// onAnswer, where not nil, is told the answer by whoever gives it, once the item is
+	// out of the list; nobody has to wait for answered then.
+	onAnswer func(Answer)
 }
 
 // List returns what waits, the oldest first.
@@ -99,6 +102,9 @@ func (w *Waiting) Answer(id, hash string, a Answer) error {
 	w.drop(s, goneAnswered)
 	w.mu.Unlock()
 	w.tell(s, goneAnswered, "")
+	if s.onAnswer != nil {
+		s.onAnswer(a)
+	}
 	return nil
 }
 
@@ -118,10 +124,14 @@ func refuseGone(why string) error {
 
 // add puts an item at the end of the list.
 func (w *Waiting) add(item Item, check func(Answer) error) *slot {
-	s := &slot{item: item, check: check, answered: make(chan Answer, 1)}
+	return w.put(&slot{item: item, check: check, answered: make(chan Answer, 1)})
+}
+
+func (w *Waiting) put(s *slot) *slot {
 	w.mu.Lock()
 	w.slots = append(w.slots, s)
 	w.mu.Unlock()
+	item := s.item
 	e := event.Waiting{Conversation: item.Conversation, ID: item.ID, Kind: item.Kind, Server: item.Server}
 	if item.Call != nil {
 		e.Tool = item.Call.Tool()

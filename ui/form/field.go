@@ -48,6 +48,7 @@ type Field struct {
 	Nullable    bool // required, but null may be given: no answer is null then
 	Entry       Kind // of List: String, Integer or Number
 	LooksSecret bool // whoever asks may be after a password or key: a warning is shown
+	Own         bool // the program itself asks: no such warning
 	Placeholder string
 	Choices     []Option
 	Default     json.RawMessage // filled in at first; nil for none

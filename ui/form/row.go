@@ -45,7 +45,7 @@ func (r *row) build() {
 	if field.Description != "" {
 		r.help = r.form.text(field.Description, Help)
 	}
-	if field.LooksSecret || field.Kind == Secret {
+	if !field.Own && (field.LooksSecret || field.Kind == Secret) {
 		r.warning = r.form.text(lang.X("form.secret", "This may ask for a password or key. Whoever asks gets to read what you type."), Warning)
 	}
 	r.buildControl()

@@ -303,7 +303,7 @@ func (t *terminal) readText(ctx context.Context, what string) (string, error) {
 
 // careful is the answer where nobody can be asked (any more).
 func careful(item consent.Item) consent.Answer {
-	if item.Kind == consent.KindElicitation {
+	if item.Kind == consent.KindElicitation || item.Kind == consent.KindSignIn {
 		return consent.Answer{Action: consent.Cancel}
 	}
 	return consent.Answer{Action: consent.Deny}

@@ -39,6 +39,10 @@ func englishText(key string) (string, bool) {
 		return "There is no server named {server}: {file} holds none.", true
 	case "tool_unknown":
 		return "The server {server} has no tool named {tool}; it has: {tools}.", true
+	case "signin_given_up":
+		return "Signing in to the server {server} was given up.", true
+	case "signin_refused":
+		return "You did not sign in to the server {server}.", true
 	case "no_demo_model":
 		return "No model is set and this build has no demo model; give --base-url and --model.", true
 	case "key_missing":

@@ -134,6 +134,8 @@ func (t *terminal) answer(ctx context.Context, item consent.Item) (consent.Answe
 		return t.putElicitation(ctx, item)
 	case consent.KindSampling, consent.KindSamplingAnswer:
 		return t.putSampling(ctx, item)
+	case consent.KindSignIn:
+		return t.putSignIn(ctx, item)
 	default:
 		return t.putCall(ctx, item)
 	}

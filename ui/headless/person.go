@@ -113,7 +113,7 @@ func (p *person) decide(ctx context.Context, item consent.Item) {
 	for {
 		answer, err := p.term.answer(ctx, item)
 		if ctx.Err() != nil {
-			p.term.print("This no longer waits for an answer; nothing was decided.\n")
+			p.term.print(over(item))
 			return
 		}
 		if err != nil { // the input is closed, or the terminal is gone

@@ -97,8 +97,11 @@ func (o *output) reason(e event.Event) any {
 }
 
 // answered says whether the command's own answer tells what a notice tells: that a server
-// which it names could not be started.
+// which it names could not be started. Only doctor says what to do where somebody must sign in.
 func (o *output) answered(n event.Notice) bool {
+	if n.Kind == "sign_in" {
+		return o.names != nil && len(o.names) == 0
+	}
 	return n.Kind == "server_failed" && o.names != nil && (len(o.names) == 0 || slices.Contains(o.names, n.Server))
 }
 

@@ -45,7 +45,8 @@ type run struct {
 	Program
 	Streams
 	signals    *signals
-	passphrase string // of the encrypted secrets file, where it was chosen
+	passphrase string    // of the encrypted secrets file, where it was chosen
+	term       *terminal // of with, where a person can be asked to sign in
 }
 
 // Run carries out one command line (without the program's name) and returns the exit
@@ -135,7 +136,7 @@ func (r *run) options() app.Options {
 		Data:         r.data,
 		ServersFile:  r.serversFile,
 		Endpoint:     app.Endpoint{BaseURL: r.baseURL, Model: r.model, KeyEnv: r.keyEnv},
-		Policy:       app.Policy{Calls: "deny", Elicit: "decline", Sampling: "deny"},
+		Policy:       app.Policy{Calls: "deny", Elicit: "decline", Sampling: "deny", SignIn: "deny"},
 		Roots:        r.roots,
 		ToolTimeout:  r.toolTimeout,
 		MaxRounds:    r.maxRounds,
@@ -161,17 +162,55 @@ func (r *run) concerns() []string {
 
 // with opens the program, lets work have it, and closes it again.
 func (r *run) with(ctx context.Context, work func(context.Context, *app.App) error) (int, error) {
-	a, err := app.Open(ctx, r.options())
+	o := r.options()
+	if t := r.signInTerminal(); t != nil {
+		o.Policy.SignIn, r.term = "ask", t
+		defer t.close()
+	}
+	a, err := app.Open(ctx, o)
 	if err != nil {
 		return exitFailed, err
 	}
 	out := &output{out: io.Discard, err: r.Err, quiet: true, names: r.concerns()}
 	unsub := a.Listen(out.notices)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	leave := func() {}
+	if r.term != nil {
+		leave = newPerson(r.term, a.Bus(), a.Waiting(), stop).leave
+	}
 	err = work(ctx, a)
+	leave()
 	err = errors.Join(err, r.leave(a))
 	unsub()
 	out.flush()
 	return exitOK, err
+}
+
+// signInTerminal is where a person can be asked to sign in to a server while a command
+// looks at what the servers offer; nil where nobody can. Doctor only says how it stands.
+func (r *run) signInTerminal() *terminal {
+	if r.name == "doctor" {
+		return nil
+	}
+	t, err := openTerminal(r.In, r.Err, asking{})
+	if err != nil {
+		return nil
+	}
+	return t
+}
+
+// ownTerminal is where the command itself asks; done gives it back. While it is held, nobody
+// is asked to sign in on it.
+func (r *run) ownTerminal() (t *terminal, done func(), err error) {
+	if r.term != nil {
+		return r.term, r.term.hold(), nil
+	}
+	t, err = openTerminal(r.In, r.Err, asking{})
+	if err != nil {
+		return nil, nil, err
+	}
+	return t, t.close, nil
 }
 
 // leave closes the program within a bound that no signal shortens.
@@ -220,13 +259,13 @@ func (r *run) stdinTaken() bool {
 func (r *run) policy() (app.Policy, *terminal, error) {
 	asked := r.consent == "ask" || r.elicit == "ask" || r.sampling == "ask"
 	p := app.Policy{Calls: r.consent, Elicit: r.elicit, Sampling: r.sampling}
-	var t *terminal
-	if asked || p.Calls == "" || p.Elicit == "" || p.Sampling == "" {
-		var err error
-		t, err = openTerminal(r.In, r.Err, asking{explicit: asked, stdinTaken: r.stdinTaken()})
-		if err != nil && !errors.Is(err, errNoTerminal) {
-			return p, nil, err
-		}
+	needed := asked || p.Calls == "" || p.Elicit == "" || p.Sampling == ""
+	t, err := openTerminal(r.In, r.Err, asking{explicit: asked, stdinTaken: r.stdinTaken()})
+	if err != nil && needed && !errors.Is(err, errNoTerminal) {
+		return p, nil, err
+	}
+	if err != nil {
+		t = nil
 	}
 	if t == nil && asked {
 		return p, nil, usagef("ask was given for --consent, --elicit or --sampling, but %s", errNoTerminal)
@@ -243,6 +282,10 @@ func (r *run) policy() (app.Policy, *terminal, error) {
 	otherwise(&p.Calls, "deny")
 	otherwise(&p.Elicit, "decline")
 	otherwise(&p.Sampling, "deny")
+	p.SignIn = "deny"
+	if t != nil && !t.piped { // a line that was written for another question opens no page
+		p.SignIn = "ask"
+	}
 	return p, t, nil
 }
 

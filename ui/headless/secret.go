@@ -19,9 +19,9 @@ const maxTyped = 64 << 10
 // hidden reads one line that is shown nowhere: typed without echo where there is a
 // terminal, else the first line of stdin.
 func (r *run) hidden(ctx context.Context, prompt string) (string, error) {
-	t, err := openTerminal(r.In, r.Err, asking{})
+	t, done, err := r.ownTerminal()
 	if err == nil {
-		defer t.close()
+		defer done()
 		return t.askHidden(ctx, prompt)
 	}
 	if !errors.Is(err, errNoTerminal) {

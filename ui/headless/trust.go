@@ -59,14 +59,14 @@ func (r *run) trustOne(ctx context.Context, a *app.App, name string) error {
 }
 
 func (r *run) trustAfterAsking(ctx context.Context, a *app.App, name string, review app.Review, not *app.NotShown) error {
-	t, err := openTerminal(r.In, r.Err, asking{})
+	t, done, err := r.ownTerminal()
 	if errors.Is(err, errNoTerminal) {
 		return r.trustUnasked(ctx, a, name, review, not)
 	}
 	if err != nil {
 		return err
 	}
-	defer t.close()
+	defer done()
 	head := "Nobody has been shown yet what this server offers. This is all of it:\n\n"
 	if !not.At.IsZero() {
 		head = "This is not what was shown before. This is all it offers now:\n\n"

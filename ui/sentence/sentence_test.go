@@ -32,6 +32,9 @@ var said = map[string][]string{
 	"../../app/consent/askcall.go":       nil,
 	"../../app/consent/waiting.go":       {"refuseGone"},
 	"../../app/consent/elicit.go":        {"present"},
+	"../../app/consent/signin.go":        {"present", "check", "stay", "unasked"},
+	"../../app/signin.go":                {"signInHint"},
+	"../../app/signinkept.go":            {"Save"},
 	"../../app/chat/turn.go":             {"protected", "warn", "stopped", "ask"},
 	"../../app/chat/round.go":            {"round", "prepare", "countRepeats", "refuse"},
 	"../../app/chat/engine.go":           {"check"},
@@ -66,13 +69,14 @@ var unsaid = []string{
 	"a call can be allowed or denied, not %q", "a call can be allowed once, in its conversation or always, not %q",
 	"Whether this tool was used before cannot be told: ", // words follow
 	" (and %d more warnings or errors)",                  // behind a server's own words
-	"%s on %s", "%d of %d", "%s asks for the model", "%s asks you", "The model’s answer would go to %s", "the form's schema must be an object of fields, not %s",
+	"%s on %s", "%d of %d", "%s asks for the model", "%s asks you", "Sign in to %s", "The model’s answer would go to %s", "the form's schema must be an object of fields, not %s",
 	`the form's "properties" must be an object`, "the form has more than %d fields",
 	"a number in a form that programs read differently", // of a host that is then said to be invalid
 }
 
 // pieces are texts that are parts of sentences; whole are the sentences that they make.
 var pieces = []string{
+	"Sign-in needed: ",
 	"Not executed: ", "the limit of %s for one turn was reached; send another message to go on",
 	", not ", ": it ", "must have at least %s, has %d", "must have at most %s, has %d", "%s or more", "%s or less", "more than %s", "less than %s",
 	"for example 2.5", "for example 20", "with a point, ", "a secret that Steward knows", "The server claims that it ", "; nobody has checked that.",
@@ -102,6 +106,9 @@ var whole = []string{
 	"the server https://x/mcp sends requests on to https://y/mcp, where this program does not follow", "the server https://x/mcp gave no answer: its answer is empty",
 	"at https://x/mcp there is no MCP server (404 Not Found)", "at https://x/mcp there is no MCP server (404 Not Found): no",
 	"the file of further certificates /a.pem holds no certificate",
+	"Sign-in needed: The server a.example wants a sign-in, which did not come about: signing in was refused.",
+	"The authorization server https://a.example does not let programs register by themselves.",
+	"The authorization server https://a.example refused to register this program: it answered 400.",
 	"this no longer waits for an answer: it has been answered already", "this can no longer be allowed: the server s is not running",
 }
 

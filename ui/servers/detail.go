@@ -229,12 +229,15 @@ func (d *detail) top(s app.ServerDetail) fyne.CanvasObject {
 	} else {
 		objects = append(objects, caption(s.Address, theme.Dim, text.Cut))
 	}
+	if in := d.signIn(s); in != nil {
+		objects = append(objects, in)
+	}
 	if d.wrote = nil; s.State == "starting" {
 		d.wrote = caption("", theme.Dim, text.Cut)
 		d.readStart(s.Name)
 		objects = append(objects, d.wrote)
 	}
-	if s.Error != "" && s.State != app.ServerUnusable {
+	if s.Error != "" && s.State != app.ServerUnusable && !s.SignIn.Needed {
 		objects = append(objects, note(nonEmptyLines(clean.Line(sentence.Lines(s.Error), mostSaid), clean.Line(sentence.Lines(s.Hint), mostSaid)), theme.Refusal, theme.RefusalTint, d.more(s)...))
 	}
 	for i, problem := range s.Problems {

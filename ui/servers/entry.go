@@ -56,6 +56,8 @@ func (k *kit) entryCard(p *page, e app.ServerEntry, more ...string) fyne.CanvasO
 	}
 	part(lang.X("servers.environment", "Environment"), pairs(e.Env, "=")...)
 	part(lang.X("servers.headers", "Headers"), pairs(e.Headers, ": ")...)
+	part(lang.X("servers.signs_in_as", "Signs in as"), nonEmpty(e.OAuth.ClientID, e.OAuth.ClientSecret, e.OAuth.MetadataURL)...)
+	part(lang.X("servers.signs_in_for", "Rights it asks for in place of the server's"), slices.Clone(e.OAuth.Scopes)...)
 	part(lang.X("servers.proxy", "Reached through the proxy"), nonEmpty(e.Proxy)...)
 	part(lang.X("servers.ca_file", "Certificates trusted besides the system's"), nonEmpty(e.CAFile)...)
 	part(lang.X("servers.folder", "Working folder"), nonEmpty(e.Cwd)...)
@@ -97,6 +99,8 @@ func entryFields(transport string, e app.ServerEntry) []form.Field {
 	} else {
 		fields = append(fields, form.Field{Name: "url", Title: lang.X("servers.address", "Address"), Kind: form.String, Required: true, Default: quote(e.URL), Placeholder: "https://"},
 			lines("headers", lang.X("servers.field_headers", "Headers, Name: value, one a line"), lang.X("servers.field_secret_help", "Values that look like keys or passwords go to the keyring; ${secret:NAME} stands in their place."), pairs(e.Headers, ": ")),
+			form.Field{Name: "client", Title: lang.X("servers.field_client", "Client id for signing in"), Kind: form.String, Default: quote(e.OAuth.ClientID), Description: lang.X("servers.field_client_help", "Only where somebody registered Steward by hand at the authorization server.")},
+			form.Field{Name: "secret", Title: lang.X("servers.field_client_secret", "Client secret for signing in"), Kind: form.Secret, Own: true, Default: quote(e.OAuth.ClientSecret), Description: lang.X("servers.field_client_secret_help", "It goes to the keyring; ${secret:NAME} stands in its place.")},
 			form.Field{Name: "sse", Title: lang.X("servers.field_sse", "It speaks the old HTTP+SSE transport"), Kind: form.Boolean, Default: boolean(e.Transport == sse)},
 			form.Field{Name: "plain", Title: lang.X("servers.field_plain", "Accept http without encryption"), Kind: form.Boolean, Default: boolean(e.AllowHTTP)})
 	}
@@ -140,8 +144,9 @@ func entryFrom(transport string, before app.ServerEntry, values map[string]json.
 			e.Args = linesOf(str("args"))
 		}
 		e.Env = mapOf(str("env"), "=")
-		e.AllowHTTP, e.Proxy, e.CAFile = false, "", ""
+		e.AllowHTTP, e.Proxy, e.CAFile, e.OAuth = false, "", "", app.OAuth{}
 	} else {
+		e.OAuth.ClientID, e.OAuth.ClientSecret = strings.TrimSpace(str("client")), str("secret")
 		e.URL, e.Headers, e.AllowHTTP = strings.TrimSpace(str("url")), mapOf(str("headers"), ":"), yes("plain")
 		e.Transport = http
 		if yes("sse") {

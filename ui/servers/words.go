@@ -21,6 +21,12 @@ func stateWords(s app.ServerStatus, doing string) (string, fyne.ThemeColorName) 
 	case "stop", "disable", "remove":
 		return lang.X("servers.stopping", "Stopping"), theme.Accent
 	}
+	if doing == signingIn || s.SignIn.Waiting {
+		return lang.X("servers.signing_in", "Signing in"), theme.Waiting
+	}
+	if s.SignIn.Needed && s.State != app.ServerDisabled {
+		return lang.X("servers.wants_signin", "Wants you to sign in"), theme.Waiting
+	}
 	switch s.State {
 	case "ready":
 		if s.Pending > 0 || !s.Reviewed {
@@ -46,7 +52,10 @@ func stateWords(s app.ServerStatus, doing string) (string, fyne.ThemeColorName) 
 
 // secondLine is what the list says of a server below its name.
 func secondLine(s app.ServerStatus, doing string, now time.Time) (string, fyne.ThemeColorName) {
-	state, _ := stateWords(s, doing)
+	state, colour := stateWords(s, doing)
+	if s.SignIn.Needed && s.State == "failed" || s.SignIn.Waiting {
+		return strings.Join(nonEmpty(state, s.Transport), " · "), colour
+	}
 	if doing == "" && s.Error != "" {
 		return oneLine(s.Error), theme.Refusal
 	}

@@ -63,6 +63,11 @@ func wants(i consent.Item) string {
 	switch i.Kind {
 	case consent.KindCall:
 		return lang.X("shell.wants_call", "{{.server}} waits for your yes to run {{.tool}}", names)
+	case consent.KindSignIn:
+		if i.SignIn.Phase == consent.SignInBrowser {
+			return lang.X("shell.waits_browser", "Waiting until you have signed in to {{.server}} in the browser", names)
+		}
+		return lang.X("shell.wants_signin", "{{.server}} wants you to sign in", names)
 	case consent.KindElicitation:
 		return lang.X("shell.wants_answer", "{{.server}} asks you something", names)
 	}

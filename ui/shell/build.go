@@ -99,11 +99,7 @@ func (s *Shell) around(t topic) {
 	if t != topicWaiting {
 		return
 	}
-	ids := make([]string, len(s.hub.waiting))
-	for i, item := range s.hub.waiting {
-		ids[i] = item.ID
-	}
-	s.notifier.waits(ids)
+	s.notifier.waits(calling(s.hub.waiting))
 	elsewhere := s.hub.elsewhere(s.conversation())
 	if s.current == place.Waiting {
 		elsewhere = nil

@@ -42,6 +42,7 @@ const (
 type health struct {
 	servers int // configured and switched on
 	failed  int // of these, not usable
+	signIn  int // of these, that want the person to sign in
 	pending int // of these, with something to review
 	known   bool
 	unread  bool // they could not be read
@@ -199,7 +200,9 @@ func sum(list []app.ServerStatus) health {
 			continue
 		}
 		out.servers++
-		if s.State == "failed" || s.State == app.ServerUnusable {
+		if s.SignIn.Needed || s.SignIn.Waiting {
+			out.signIn++
+		} else if s.State == "failed" || s.State == app.ServerUnusable {
 			out.failed++
 		}
 		if s.Pending > 0 || s.State == app.ServerUnreviewed {

@@ -32,7 +32,7 @@ type notices struct {
 // grave says whether a notice must be read, and whether it is the window's at all.
 func grave(n event.Notice) (must, ours bool) {
 	switch n.Kind {
-	case "sampling_trusted", "sampling", "muted", "open", "task_followed": // what a server asked for, told nowhere in its chat
+	case "sampling_trusted", "sampling", "muted", "open", "sign_in", "task_followed": // what a server asked for, told nowhere in its chat
 		return false, true
 	}
 	if n.Conversation != "" {
@@ -41,7 +41,7 @@ func grave(n event.Notice) (must, ours bool) {
 	switch n.Kind {
 	case "journal", "recovered", "storage", "settings":
 		return true, true
-	case "key_missing", "internal", "server_config", fileOfServers: // the side bar and the place of the servers keep the last one
+	case "key_missing", "internal", "secrets", "server_config", fileOfServers: // the side bar and the place of the servers keep the last one
 		return false, true
 	}
 	return false, false

@@ -19,6 +19,8 @@ func TestWhichNoticesTheWindowTells(t *testing.T) {
 		{event.Notice{Kind: "sampling_trusted", Conversation: "c_1"}, false, true},
 		{event.Notice{Kind: "open", Conversation: "c_1"}, false, true},
 		{event.Notice{Kind: "muted"}, false, true},
+		{event.Notice{Kind: "sign_in", Server: "s"}, false, true},
+		{event.Notice{Kind: "secrets"}, false, true},
 		{event.Notice{Kind: "journal"}, true, true},
 		{event.Notice{Kind: "journal", Conversation: "c_1"}, false, false},
 		{event.Notice{Kind: "server_noise"}, false, false},

@@ -6,6 +6,8 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
+
+	"steward/app/consent"
 )
 
 // quiet is how long at least lies between two of the desktop's notifications.
@@ -42,6 +44,18 @@ func (n *notifier) waits(ids []string) {
 		n.unsaid += came
 		n.say()
 	}
+}
+
+// calling are the ids of what the person is to be called for: not of a page for signing in that is open in the browser,
+// where the person is.
+func calling(items []consent.Item) []string {
+	ids := make([]string, 0, len(items))
+	for _, i := range items {
+		if i.SignIn == nil || i.SignIn.Phase != consent.SignInBrowser {
+			ids = append(ids, i.ID)
+		}
+	}
+	return ids
 }
 
 // inFront is told whether the person sees the window.

@@ -176,6 +176,8 @@ func serversWords(h health) (trail string, dot fyne.ThemeColorName) {
 	switch {
 	case h.failed > 0:
 		return trail + " · " + lang.X("shell.failed_count", "{{.count}} failed", map[string]any{"count": h.failed}), theme.Refusal
+	case h.signIn > 0:
+		return trail + " · " + lang.X("shell.signin_count", "{{.count}} to sign in", map[string]any{"count": h.signIn}), theme.Waiting
 	case h.pending > 0:
 		return trail + " · " + lang.X("shell.review_count", "{{.count}} to review", map[string]any{"count": h.pending}), theme.Waiting
 	}

@@ -83,6 +83,8 @@ func NewCard(item consent.Item, d Deps) *Card {
 		c.body = newCallBody(c)
 	case consent.KindElicitation:
 		c.body = newFormBody(c)
+	case consent.KindSignIn:
+		c.body = newSignInBody(c)
 	default:
 		c.body = newSampleBody(c)
 	}

@@ -72,6 +72,9 @@ func (e *ending) words(item consent.Item) string {
 	if e.own != nil {
 		return ownWords(item, *e.own)
 	}
+	if in := item.SignIn; in != nil && in.Phase == consent.SignInBrowser {
+		return lang.X("signin.browser_over", "The browser is not waited for any more. Servers says whether you are signed in.")
+	}
 	if e.deleted {
 		return lang.X("waiting.ended_deleted", "The chat was deleted; nothing was done.")
 	}
@@ -101,6 +104,9 @@ func (e *ending) words(item consent.Item) string {
 }
 
 func ownWords(item consent.Item, a consent.Answer) string {
+	if item.SignIn != nil {
+		return signInWords(item.SignIn.Phase, a)
+	}
 	switch a.Action {
 	case consent.Allow:
 		switch {

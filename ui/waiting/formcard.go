@@ -147,15 +147,15 @@ func (b *formBody) rows() []fyne.CanvasObject {
 		if b.c.item.Elicitation.Mode == consent.ModeDone {
 			means = lang.X("elicitation.done_means", "Finish there what the server wants, then go on: it is asked the same again. Some servers say by themselves when it is done; then this card goes.")
 		}
-		out = append(out, newBox(theme.CodeGround, b.address()), c.caption(means, theme.Dim))
+		out = append(out, newBox(theme.CodeGround, b.c.address(b.c.item.Elicitation.URL)), c.caption(means, theme.Dim))
 	}
 	return append(out, b.filled, b.note.row)
 }
 
 // address is the whole address, its host emphasised, above all the part of it that somebody registered.
-func (b *formBody) address() fyne.CanvasObject {
-	v := b.c.view()
-	shown, err := opener.Check(b.c.item.Elicitation.URL)
+func (c *Card) address(url string) fyne.CanvasObject {
+	v := c.view()
+	shown, err := opener.Check(url)
 	if err != nil {
 		v.SetText(said(err), text.Run{Color: theme.Refusal})
 		return v

@@ -3,6 +3,7 @@ package waiting
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,6 +60,12 @@ type timer struct {
 
 func newRig(t *testing.T, o app.Options, flags ...string) *rig {
 	t.Helper()
+	return newRigBeside(t, o, nil, flags...)
+}
+
+// newRigBeside is newRig with further servers.
+func newRigBeside(t *testing.T, o app.Options, more map[string]any, flags ...string) *rig {
+	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +78,7 @@ func newRig(t *testing.T, o app.Options, flags ...string) *rig {
 			"command": exe, "args": append([]string{"--record", r.record}, flags...), "env": map[string]string{asServer: "1"}, "sampling": true,
 		}
 	}
+	maps.Copy(servers, more)
 	list, err := json.Marshal(map[string]any{"mcpServers": servers})
 	if err != nil {
 		t.Fatal(err)

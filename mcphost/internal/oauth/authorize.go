@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// visitLimit is how long a person may take to say whether to sign in, and again
+// VisitLimit is how long a person may take to say whether to sign in, and again
 // to do it.
-const visitLimit = 5 * time.Minute
+const VisitLimit = 5 * time.Minute
 
 // ErrRefused says that the person did not want to sign in.
 var ErrRefused = errors.New("signing in was refused")
@@ -194,7 +194,7 @@ func (a *Account) visit(ctx context.Context, back *callback, p Page) (url.Values
 		}()
 		visited <- a.o.Person.Visit(ctx, p)
 	})
-	limit := time.NewTimer(visitLimit)
+	limit := time.NewTimer(VisitLimit)
 	defer limit.Stop()
 	for {
 		select {
@@ -208,10 +208,10 @@ func (a *Account) visit(ctx context.Context, back *callback, p Page) (url.Values
 				return nil, &Error{Message: fmt.Sprintf("the page for signing in could not be opened: %v", err), Hint: "Try again.", Err: err}
 			}
 			visited = nil // the browser has it
-			limit.Reset(visitLimit)
+			limit.Reset(VisitLimit)
 		case <-limit.C:
 			return nil, &Error{
-				Message: fmt.Sprintf("nobody signed in at %s within %s", show(p.Issuer), visitLimit),
+				Message: fmt.Sprintf("nobody signed in at %s within %s", show(p.Issuer), VisitLimit),
 				Hint:    "Sign in again when you are ready.",
 			}
 		case <-ctx.Done():
