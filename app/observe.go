@@ -23,9 +23,9 @@ func (a *App) observe(o mcphost.Observation) {
 		}
 		a.serverNotice("server_noise", o.Server, message)
 	case mcphost.Exited:
-		message := fmt.Sprintf("The program of the server %s ended by itself with status %d.", reveal(o.Server), o.Code)
+		message := fmt.Sprintf("The program of the server %s ended by itself (%s).", reveal(o.Server), o.Ending)
 		if last := a.line(o.Stderr); last != "" {
-			message = fmt.Sprintf("The program of the server %s ended by itself with status %d; its last output: %s", reveal(o.Server), o.Code, last)
+			message = fmt.Sprintf("The program of the server %s ended by itself (%s); its last output: %s", reveal(o.Server), o.Ending, last)
 		}
 		a.serverNotice("server_exited", o.Server, message)
 	case mcphost.LogMessage:

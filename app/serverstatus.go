@@ -138,9 +138,9 @@ func (s *ServerStatus) fail(err error) {
 	}
 }
 
-// sentenceCase begins a sentence with a capital where it begins with an article or a pronoun; names stay as they are.
+// sentenceCase begins a sentence with a capital where it begins with an article, a pronoun or a preposition; names stay as they are.
 func sentenceCase(s string) string {
-	for _, article := range []string{"the ", "a ", "an ", "it ", "its "} {
+	for _, article := range []string{"the ", "a ", "an ", "it ", "its ", "at "} {
 		if strings.HasPrefix(s, article) {
 			return strings.ToUpper(s[:1]) + s[1:]
 		}

@@ -27,6 +27,7 @@ type inflight struct {
 	task     string        // the id of the task that the server has made of it; guarded by Connection.mu
 	look     chan struct{} // the server says that the task has changed
 	progress func(wire.Progress)
+	early    *wire.Progress // came when the call had been answered, and no task was known yet; guarded by Connection.mu
 }
 
 // callsFor returns the calls that a question of the server may belong to: all

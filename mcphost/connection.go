@@ -368,13 +368,13 @@ func (c *Connection) crashed(l *live, cause error) time.Duration {
 		Message: "it had been running, and ended by itself", Hint: "Look at its log, and restart it.",
 	}
 	if cause != nil {
-		err.Message += ": " + c.redact(cause.Error())
+		err.Message = fmt.Sprintf("it had been running, and ended by itself: %s", c.redact(cause.Error()))
 	}
 	var exit *wire.ExitError
 	if errors.As(cause, &exit) {
 		err.Exited, err.ExitCode, err.Stderr = true, exit.Code, c.redact(exit.Stderr)
-		err.Message = "it had been running, and ended by itself (" + exit.Ending + ")."
-		c.events.put(Exited{Server: c.cfg.ID, Code: exit.Code, Stderr: err.Stderr})
+		err.Message = fmt.Sprintf("it had been running, and ended by itself (%s)", exit.Ending) + "."
+		c.events.put(Exited{Server: c.cfg.ID, Code: exit.Code, Ending: exit.Ending, Stderr: err.Stderr})
 	}
 	c.mu.Lock()
 	if c.host.opts.Now().Sub(l.since) >= steadyAfter {

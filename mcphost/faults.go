@@ -56,10 +56,15 @@ func (c *Connection) exitHint(e *wire.ExitError, noise string) string {
 func (c *Connection) silence(limit time.Duration, noise string) (message, hint string) {
 	message = fmt.Sprintf("It did not answer within %s.", limit)
 	switch {
+	case c.cfg.transport() != TransportStdio:
+		return message, "Check the address, and whether the server is at work; if it is only slow, give it a longer start time."
 	case noise != "":
 		return message, "Look whether it needs an argument to speak over standard input and output, and have it write its own lines to standard error."
-	case c.cfg.transport() == TransportStdio && runner(c.cfg.Command, c.cfg.Args):
+	case runner(c.cfg.Command, c.cfg.Args):
 		return message, "It may still be downloading what it runs: start it again, or give it a longer start time."
+	}
+	if c.cfg.transport() != TransportStdio {
+		return message, "Check the address and the network; if the server is only slow, give it a longer start time."
 	}
 	return message, "Check the command; if it is only slow, give it a longer start time."
 }

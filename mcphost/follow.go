@@ -46,8 +46,8 @@ func (c *Connection) newFollowing(l *live, call door.Call, f *inflight, t taskSt
 	w := &following{c: c, l: l, call: call, f: f, task: t, frames: frames, answered: map[string]bool{}}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f.task = t.ID
 	told := f.progress
+	f.task = t.ID
 	f.progress = func(p wire.Progress) {
 		w.mu.Lock()
 		p.Value = max(p.Value, w.done)
@@ -108,6 +108,12 @@ func (s *sender) Follow(ctx context.Context, call door.Call, raw json.RawMessage
 func (w *following) end(ctx context.Context, out door.Reply) door.Reply {
 	w.call.Lasting(w.task.keeps())
 	defer w.closeResult()
+	w.c.mu.Lock()
+	early := w.f.early
+	w.c.mu.Unlock()
+	if early != nil {
+		w.f.progress(*early)
+	}
 	end := w.follow(ctx)
 	out.Result, out.Err, out.Failed, out.Frames = end.Result, end.Err, end.Failed, w.frames
 	if out.Err == nil || ctx.Err() == nil {

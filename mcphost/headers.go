@@ -3,7 +3,9 @@ package mcphost
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"steward/mcphost/internal/remote"
@@ -97,9 +99,7 @@ func (w *headerWalk) annotated(m map[string]json.RawMessage, value json.RawMessa
 	if !reachable || len(path) == 0 {
 		return fmt.Errorf("%s asks for an HTTP header in a place where that is not allowed", where)
 	}
-	switch str(m["type"]) {
-	case "string", "integer", "boolean":
-	default:
+	if !primitive(m["type"]) {
 		return fmt.Errorf("%s asks for an HTTP header, which only a string, an integer or a boolean may", where)
 	}
 	name := str(value)
@@ -113,6 +113,41 @@ func (w *headerWalk) annotated(m map[string]json.RawMessage, value json.RawMessa
 	}
 	w.found = append(w.found, binding{path: path, header: name})
 	return nil
+}
+
+// safeInteger reads an integer, however it is written, that every program reads as the same one; others
+// are in no header (MCP 2026-07-28, transports, value encoding).
+func safeInteger(value json.RawMessage) (int64, bool) {
+	const most = 1<<53 - 1
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	if err != nil {
+		f, ok := number(value)
+		if !ok || math.Abs(f) > most || f != math.Trunc(f) {
+			return 0, false
+		}
+		n = int64(f)
+	}
+	return n, n >= -most && n <= most
+}
+
+// primitive reports whether a schema's type is one that may be repeated in a header, or one or null: null is
+// then left out (MCP 2026-07-28, transports).
+func primitive(kind json.RawMessage) bool {
+	all, several := array(kind)
+	if !several {
+		all = []json.RawMessage{kind}
+	}
+	some := false
+	for _, k := range all {
+		switch str(k) {
+		case "string", "integer", "boolean":
+			some = true
+		case "null":
+		default:
+			return false
+		}
+	}
+	return some
 }
 
 // toolHeaders returns the headers that a call of the named tool needs.
@@ -142,8 +177,8 @@ func (c *Connection) toolHeaders(name string, arguments json.RawMessage) map[str
 		case boolean(value) != nil:
 			out["Mcp-Param-"+b.header] = string(value)
 		default:
-			if n, ok := number(value); ok && n == float64(int64(n)) && n >= -(1<<53) && n <= 1<<53 {
-				out["Mcp-Param-"+b.header] = fmt.Sprintf("%d", int64(n))
+			if n, ok := safeInteger(value); ok {
+				out["Mcp-Param-"+b.header] = strconv.FormatInt(n, 10)
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func TestMirroredHeaders(t *testing.T) {
 		return `{"name":"` + name + `","inputSchema":{"type":"object","properties":{` + properties + `}}}`
 	}
 	list := []string{
-		tool("工具", `"region":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N"},"ok":{"type":"boolean","x-mcp-header":"Ok"},"none":{"type":"string","x-mcp-header":"None"},"o":{"type":"object","properties":{"deep":{"type":"string","x-mcp-header":"Deep"}}}`),
+		tool("工具", `"region":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N"},"ok":{"type":"boolean","x-mcp-header":"Ok"},"none":{"type":["string","null"],"x-mcp-header":"None"},"e":{"type":"integer","x-mcp-header":"E"},"big":{"type":"integer","x-mcp-header":"Big"},"far":{"type":"integer","x-mcp-header":"Far"},"half":{"type":"integer","x-mcp-header":"Half"},"line":{"type":"string","x-mcp-header":"Line"},"like":{"type":"string","x-mcp-header":"Like"},"no":{"type":"boolean","x-mcp-header":"No"},"o":{"type":"object","properties":{"deep":{"type":"string","x-mcp-header":"Deep"}}}`),
 		tool("property-of-that-name", `"x-mcp-header":{"type":"string","default":{"x-mcp-header":"a b"}}`),
 		tool("bad-space", `"a":{"type":"string","x-mcp-header":"a b"}`),
 		tool("bad-line", `"a":{"type":"string","x-mcp-header":"a\r\nb"}`),
@@ -38,6 +38,12 @@ func TestMirroredHeaders(t *testing.T) {
 		tool("bad-number", `"a":{"type":"number","x-mcp-header":"A"}`),
 		tool("bad-twice", `"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}`),
 		tool("bad-items", `"a":{"type":"array","items":{"type":"string","x-mcp-header":"A"}}`),
+		tool("bad-if", `"a":{"if":{"properties":{"b":{"type":"string","x-mcp-header":"A"}}}}`),
+		tool("bad-ref", `"a":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":"string","x-mcp-header":"A"}`),
+		tool("bad-prefix", `"a":{"prefixItems":[{"type":"string","x-mcp-header":"A"}]}`),
+		tool("bad-number-or-null", `"a":{"type":["number","null"],"x-mcp-header":"A"}`),
+		tool("bad-null", `"a":{"type":"null","x-mcp-header":"A"}`),
+		tool("bad-word", `"a":{"type":"string","x-mcp-header":7}`),
 		tool("bad-choice", `"a":{"anyOf":[{"type":"string","x-mcp-header":"A"}]}`),
 	}
 	headers := make(chan http.Header, 1)
@@ -66,7 +72,7 @@ func TestMirroredHeaders(t *testing.T) {
 	}
 	r, err := send.Tool(t.Context(), send.Call{
 		Conn: c, Owner: "k", Tool: "工具", Definition: trial.Tool(t, c, "工具").Definition,
-		Arguments: []byte(`{"region":" 北京","n":7,"ok":true,"none":null,"o":{"deep":"d"}}`), Spend: func([]byte) error { return nil },
+		Arguments: []byte(`{"region":" 北京","n":7,"ok":true,"none":null,"e":1e3,"big":-9007199254740991,"far":9007199254740993,"half":1.5,"line":"a\r\nX-Evil: 1","like":"=?base64?YQ==?=","no":false,"o":{"deep":"d"}}`), Spend: func([]byte) error { return nil },
 	})
 	if err != nil || r.Outcome != send.OK {
 		t.Fatalf("%+v, %v", r, err)
@@ -75,7 +81,8 @@ func TestMirroredHeaders(t *testing.T) {
 	base64Of := func(s string) string { return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(s)) + "?=" }
 	for name, want := range map[string]string{
 		"Mcp-Method": "tools/call", "Mcp-Name": base64Of("工具"), "Mcp-Protocol-Version": "2026-07-28",
-		"Mcp-Param-Region": base64Of(" 北京"), "Mcp-Param-N": "7", "Mcp-Param-Ok": "true", "Mcp-Param-None": "", "Mcp-Param-Deep": "d",
+		"Mcp-Param-Region": base64Of(" 北京"), "Mcp-Param-N": "7", "Mcp-Param-Ok": "true", "Mcp-Param-None": "", "Mcp-Param-E": "1000", "Mcp-Param-Big": "-9007199254740991", "Mcp-Param-Far": "", "Mcp-Param-Half": "",
+		"Mcp-Param-Line": base64Of("a\r\nX-Evil: 1"), "X-Evil": "", "Mcp-Param-Like": base64Of("=?base64?YQ==?="), "Mcp-Param-No": "false", "Mcp-Param-Deep": "d",
 		"X-Api-Key": "k", "Accept": "application/json, text/event-stream", "Mcp-Session-Id": "",
 	} {
 		if got.Get(name) != want {

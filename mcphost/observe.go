@@ -62,6 +62,7 @@ type LogMessage struct {
 type Exited struct {
 	Server string
 	Code   int    // exit status; -1 if a signal ended it
+	Ending string // how it ended, in words: "exit status 3", "signal: killed", "closed its standard output"
 	Stderr string // its last lines
 }
 

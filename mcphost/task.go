@@ -149,13 +149,21 @@ func (c *Connection) taskHint(params json.RawMessage) {
 // its token stays valid as long as the task (MCP 2025-11-25, task progress).
 func (c *Connection) taskProgress(params json.RawMessage) {
 	m, _ := fields(params)
+	p, ok := wire.ReadProgress(params)
+	if !ok {
+		return
+	}
 	var told func(wire.Progress)
 	c.mu.Lock()
-	if f := c.calls[str(m["progressToken"])]; f != nil && f.task != "" {
+	switch f := c.calls[str(m["progressToken"])]; {
+	case f == nil:
+	case f.task == "":
+		f.early = &p // it may have overtaken the news that there is a task
+	default:
 		told = f.progress
 	}
 	c.mu.Unlock()
-	if p, ok := wire.ReadProgress(params); ok && told != nil {
+	if told != nil {
 		told(p)
 	}
 }

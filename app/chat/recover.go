@@ -30,7 +30,9 @@ func (e *Engine) Recover(ctx context.Context, r journal.Recovery) error {
 	tasks := map[string]journal.OpenTask{} // by the id of the call that the model made
 	for _, t := range r.Tasks {
 		if t.Conversation != "" {
-			records[t.Conversation] = records[t.Conversation] // looked through, also without others
+			if _, ok := records[t.Conversation]; !ok {
+				records[t.Conversation] = nil // looked through as well
+			}
 			tasks[cmp.Or(t.Edits, t.Call)] = t
 		}
 	}

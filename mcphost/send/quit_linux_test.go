@@ -169,12 +169,12 @@ func await(t *testing.T, file string) []string {
 func TestFailedStartLeavesNothing(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string][]string{
-		"in silence":         {"--discover", "ignore", "--step", "initialize=@wait nothing"},
+		"in silence":            {"--discover", "ignore", "--step", "initialize=@wait nothing"},
 		"of an unknown version": {"--answer", "1999-01-01"},
-		"refused":            {"--step", "initialize=@error -32000 no licence"},
-		"without its list":   {"--step", "tools/list=@wait nothing"},
-		"ended":              {"--step", "initialize=@exit 1"},
-		"with closed output": {"--step", "initialize=@close-stdout", "--step", "initialize=@wait nothing"},
+		"refused":               {"--step", "initialize=@error -32000 no licence"},
+		"without its list":      {"--step", "tools/list=@wait nothing"},
+		"ended":                 {"--step", "initialize=@exit 1"},
+		"with closed output":    {"--step", "initialize=@close-stdout", "--step", "initialize=@wait nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -44,18 +44,21 @@ var said = map[string][]string{
 	"../../app/opener/opener.go":         {"Check", "refusedText", "asciiHost", "nameWarning"},
 	"../../app/doctor.go": {"diagnose", "configCheck", "startedChecks", "found", "answers", "effective", "startChecks", "toolsCheck",
 		"offersSentence", "undeclaredCheck", "reviewCheck"},
-	"../../app/observe.go":                      {"observe"},
-	"../../app/servers.go":                      {"slowSentence"},
-	"../../mcphost/faults.go":                   {"noiseSentence", "exitSentence", "exitHint", "silence", "refusal", "listFailure"},
-	"../../mcphost/examine.go":                  {"ListError"},
-	"../../mcphost/start.go":                    {"program", "startError"},
-	"../../mcphost/internal/session/session.go": {"Error"},
-	"../../mcphost/process/look.go":             {"Error", "Hint", "Look", "runnable"},
-	"../../mcphost/process/fault.go":            {"Error", "startError", "noProgram"},
-	"../../mcphost/schema/explain.go":           {"collect", "sentence", "sizeSentence", "rangeSentence"},
-	"../../mcphost/schema/answer.go":            {"check", "checkScalar", "checkText", "checkFormat", "checkNumber", "checkItems", "Parse", "parseBoolean", "parseNumber"},
-	"../../mcphost/schema/form.go":              {"sameTitles", "form"},
-	"../../mcphost/schema/field.go":             {"fieldDefault"},
+	"../../app/observe.go":                         {"observe"},
+	"../../app/servers.go":                         {"slowSentence"},
+	"../../mcphost/faults.go":                      {"noiseSentence", "exitSentence", "exitHint", "silence", "refusal", "listFailure"},
+	"../../mcphost/examine.go":                     {"ListError"},
+	"../../mcphost/start.go":                       {"program", "startError"},
+	"../../mcphost/internal/session/session.go":    {"Error"},
+	"../../mcphost/internal/remote/unreachable.go": {"unreachable", "untrusted", "unproxied"},
+	"../../mcphost/internal/remote/network.go":     {"CheckProxy"},
+	"../../mcphost/process/look.go":                {"Error", "Hint", "Look", "runnable"},
+	"../../mcphost/process/fault.go":               {"Error", "startError", "noProgram"},
+	"../../mcphost/schema/explain.go":              {"collect", "sentence", "sizeSentence", "rangeSentence"},
+	"../../mcphost/schema/answer.go":               {"check", "checkScalar", "checkText", "checkFormat", "checkNumber", "checkItems", "Parse", "parseBoolean", "parseNumber"},
+	"../../mcphost/schema/form.go":                 {"sameTitles", "form"},
+	"../../mcphost/schema/field.go":                {"fieldDefault"},
+	"../../mcphost/connection.go":                  {"crashed"},
 }
 
 var verb = regexp.MustCompile(`%[+#0-9.]*[a-zA-Z]`)
@@ -65,6 +68,7 @@ var verb = regexp.MustCompile(`%[+#0-9.]*[a-zA-Z]`)
 var unsaid = []string{
 	"a call can be allowed or denied, not %q", "a call can be allowed once, in its conversation or always, not %q",
 	"Whether this tool was used before cannot be told: ", // words follow
+	" (and %d more warnings or errors)",                  // behind a server's own words
 	"%s on %s", "%d of %d", "%s asks for the model", "%s asks you", "Sign in to %s", "The model’s answer would go to %s", "the form's schema must be an object of fields, not %s",
 	`the form's "properties" must be an object`, "the form has more than %d fields",
 	"a number in a form that programs read differently", // of a host that is then said to be invalid
@@ -100,6 +104,11 @@ var whole = []string{
 	"Sign-in needed: The server a.example wants a sign-in, which did not come about: signing in was refused.",
 	"The authorization server https://a.example does not let programs register by themselves.",
 	"The authorization server https://a.example refused to register this program: it answered 400.",
+	"the server https://x/mcp failed (503 Service Unavailable)", "the server https://x/mcp failed (503 Service Unavailable): down",
+	"Try again later, or ask whoever runs it. It asks to wait for 1m30s.", "Wait a while and try again. It asks to wait for 5s.",
+	"the server https://x/mcp sends requests on to https://y/mcp, where this program does not follow", "the server https://x/mcp gave no answer: its answer is empty",
+	"at https://x/mcp there is no MCP server (404 Not Found)", "at https://x/mcp there is no MCP server (404 Not Found): no",
+	"the file of further certificates /a.pem holds no certificate",
 	"this no longer waits for an answer: it has been answered already", "this can no longer be allowed: the server s is not running",
 }
 

@@ -3,7 +3,6 @@ package servers
 import (
 	"context"
 	"strings"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
@@ -101,8 +100,6 @@ func (t *doctorTab) examine() {
 	t.draw()
 	d, name := t.s.k.d, t.from.Name
 	d.Go(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-		defer cancel()
 		found, err := d.App.Doctor(ctx, name)
 		d.Do(func() {
 			t.busy = false

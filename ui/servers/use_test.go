@@ -479,7 +479,7 @@ func TestTheKeyboardReachesEverything(t *testing.T) {
 
 // However much is odd about a server, its head leaves room for the rest, and all of it stands under Doctor.
 func TestManyProblemsLeaveRoom(t *testing.T) {
-	d := newDesk(t, "light", "en", map[string]any{"scripted": entry(t, "--tools", "600")}, true)
+	d := newDesk(t, "light", "en", map[string]any{"scripted": entry(t, "--step", `tools/list=@result {"tools":[`+strings.Repeat("7,", 40)+`{"name":"a","inputSchema":{"type":"object"}}]}`)}, true)
 	d.started("scripted")
 	d.until("its problems are known", func() bool { return len(d.place.p.detail.Problems) > 20 })
 	if h := d.place.detail.head.Size().Height; h > 200 {

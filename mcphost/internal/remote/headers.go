@@ -52,6 +52,7 @@ func encode(s string) string {
 // request is what a header, or the way a request is sent, may depend on.
 type request struct {
 	id        json.RawMessage
+	session   *string // instead of the current one; "" for none
 	method    string
 	name      string // Mcp-Name
 	tool      string

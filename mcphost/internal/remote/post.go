@@ -111,6 +111,11 @@ func (l *Link) send(ctx context.Context, header http.Header, frame []byte, about
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	l.dress(req)
+	if s := about.session; s != nil {
+		if req.Header.Del("Mcp-Session-Id"); *s != "" {
+			req.Header.Set("Mcp-Session-Id", *s)
+		}
+	}
 	l.mirror(req.Header, about)
 	return l.do(req)
 }
@@ -198,9 +203,11 @@ func (x *exchange) once(ctx context.Context, first bool) error {
 		return x.refused(resp)
 	}
 	if x.about.method == "initialize" {
-		if err := l.begin(resp, x.out.Frame, x.header); err != nil {
+		id, err := l.sessionID(resp)
+		if err != nil {
 			return err
 		}
+		l.begin(id, x.out.Frame)
 	}
 	kind, params, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch charset := strings.ToLower(params["charset"]); charset {

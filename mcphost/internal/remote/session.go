@@ -19,24 +19,28 @@ func (l *Link) sessionNow() (id string, generation int) {
 	return l.session, l.generation
 }
 
-// begin takes the session's id from the answer to initialize, and keeps the
-// request, to begin again when the server has forgotten the session.
-func (l *Link) begin(resp *http.Response, frame []byte, header http.Header) error {
+// sessionID takes the session's id from the answer to initialize (MCP 2025-11-25, session management).
+func (l *Link) sessionID(resp *http.Response) (string, error) {
 	id := resp.Header.Get("Mcp-Session-Id")
 	if len(id) > maxSessionID {
-		return l.noAnswer(resp.StatusCode, "its session id is longer than %d bytes", maxSessionID)
+		return "", l.noAnswer(resp.StatusCode, "its session id is longer than %d bytes", maxSessionID)
 	}
 	for _, c := range []byte(id) {
 		if c < 0x21 || c > 0x7E {
-			return l.noAnswer(resp.StatusCode, "its session id holds characters that are not allowed")
+			return "", l.noAnswer(resp.StatusCode, "its session id holds characters that are not allowed")
 		}
 	}
+	return id, nil
+}
+
+// begin makes a session the current one, and keeps the request that began it, to begin again when the server has
+// forgotten the session.
+func (l *Link) begin(id string, frame []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.session = id
 	l.generation++
 	l.initialize = frame
-	return nil
 }
 
 // again begins a new session after a 404 (MCP 2025-11-25, session management),
@@ -61,9 +65,9 @@ func (x *exchange) again(ctx context.Context, resp *http.Response, generation in
 	return x.once(ctx, false)
 }
 
-// renew begins a new session unless another goroutine has. Where it fails the old id stays, so that the next
-// request finds the session forgotten again, and tries again.
-func (l *Link) renew(ctx context.Context, generation int, header http.Header) (err error) {
+// renew begins a new session unless another goroutine has. Until it has begun the old id stays, so that other requests
+// find the session forgotten too, and wait for the new one; where it fails, the next one tries again.
+func (l *Link) renew(ctx context.Context, generation int, header http.Header) error {
 	ctx, cancel := context.WithTimeout(ctx, renewLimit)
 	defer cancel()
 	select {
@@ -81,18 +85,9 @@ func (l *Link) renew(ctx context.Context, generation int, header http.Header) (e
 	if frame == nil {
 		return errors.New("no session had been begun")
 	}
-	l.mu.Lock()
-	forgotten := l.session
-	l.session = ""
-	l.mu.Unlock()
-	defer func() {
-		if err != nil {
-			l.keepSession(forgotten, generation)
-		}
-	}()
 	again := withID(frame, "session-"+strconv.Itoa(generation+1))
 	l.o.Tap.Note(true, nil, again)
-	resp, err := l.send(ctx, http.Header{}, again, request{method: "initialize"}, nil)
+	resp, err := l.send(ctx, http.Header{}, again, request{method: "initialize", session: new(string)}, nil)
 	if err != nil {
 		return err
 	}
@@ -104,16 +99,18 @@ func (l *Link) renew(ctx context.Context, generation int, header http.Header) (e
 	if err != nil {
 		return err
 	}
-	if err := l.begin(resp, frame, header); err != nil {
+	id, err := l.sessionID(resp)
+	if err != nil {
 		return err
 	}
 	ready := []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	l.o.Tap.Note(true, nil, ready)
-	done, err := l.send(ctx, header, ready, request{}, nil)
+	done, err := l.send(ctx, header, ready, request{session: &id}, nil)
 	if err != nil {
 		return err
 	}
 	discard(done)
+	l.begin(id, frame)
 	l.mu.Lock()
 	if l.push != nil {
 		l.push() // the stream of the old session; it is opened again for the new one
@@ -132,15 +129,6 @@ func (l *Link) renew(ctx context.Context, generation int, header http.Header) (e
 		l.o.Renewed()
 	}
 	return nil
-}
-
-// keepSession puts the id of a session back unless another has begun.
-func (l *Link) keepSession(id string, generation int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.generation == generation {
-		l.session = id
-	}
 }
 
 // sameServer reports whether two results of initialize agree in what a session is built on. Where they do

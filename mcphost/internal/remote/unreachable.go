@@ -66,13 +66,11 @@ func untrusted(e *Error, address string, err error) bool {
 		e.Hint = `If your company or your own authority issued it, name that authority's certificate as "caFile" in the server's entry, or in the settings.`
 	case errors.As(err, &host):
 		e.Message = fmt.Sprintf("the server %s cannot be trusted: its certificate was issued for another name (%s)", address, names(host.Certificate))
-		e.Hint = "Check the address. " + mend
+		e.Hint = "Check the address. Its certificate must be put right; it is not used until then."
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		e.Message = fmt.Sprintf("the server %s cannot be trusted: its certificate has expired, or is not valid yet", address)
-		if c := invalid.Cert; c != nil {
-			e.Message += fmt.Sprintf(" (it is valid from %s to %s)", c.NotBefore.Format(time.DateOnly), c.NotAfter.Format(time.DateOnly))
-		}
-		e.Hint = "Check the date of this computer. " + mend
+		from, until := span(invalid.Cert)
+		e.Message = fmt.Sprintf("the server %s cannot be trusted: its certificate has expired, or is not valid yet (it is valid from %s to %s)", address, from, until)
+		e.Hint = "Check the date of this computer. Its certificate must be put right; it is not used until then."
 	case errors.As(err, &invalid):
 		e.Message = fmt.Sprintf("the server %s cannot be trusted: %v", address, invalid)
 		e.Hint = mend
@@ -89,6 +87,14 @@ func untrusted(e *Error, address string, err error) bool {
 		return false
 	}
 	return true
+}
+
+// span is when a certificate is valid.
+func span(c *x509.Certificate) (from, until string) {
+	if c == nil {
+		return "?", "?"
+	}
+	return c.NotBefore.Format(time.DateOnly), c.NotAfter.Format(time.DateOnly)
 }
 
 // names are the hosts a certificate is for, shortened.
