@@ -78,7 +78,8 @@ func (c *Connection) open(ctx context.Context) (*live, error) {
 		Discover: !s.known && !s.old,
 		Probe:    session.DefaultProbe,
 		// It may be silent because it is being installed.
-		Patient: c.cfg.transport() == TransportStdio && runner(c.cfg.Command, c.cfg.Args),
+		Patient:    c.cfg.transport() == TransportStdio && runner(c.cfg.Command, c.cfg.Args),
+		Installing: c.installing,
 	}
 	var last error
 	var tries oauth.Tries
