@@ -258,6 +258,7 @@ func (c *Connection) rounds(ctx context.Context, l *live, r session.Request,
 		if round > 1 {
 			reply.Started = true
 		}
+		c.outgrown(l, reply.Err)
 		if mismatch(reply.Err) && !relisted {
 			if relisted = true; c.relist(ctx, l, f, &reply) {
 				r.Token = ""
