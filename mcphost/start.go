@@ -72,7 +72,7 @@ func (c *Connection) annotate(l *live, link session.Link, err error) error {
 func (c *Connection) link(ctx context.Context, old bool) (*live, session.Link, error) {
 	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), roots: newRootsWait(), renewed: make(chan struct{}, 1), stderr: func() string { return "" }}
 	l.tap = wire.NewTap(wire.Options{
-		MaxFrame: c.cfg.maxFrame(), Now: c.now, Capabilities: session.Tasks(),
+		MaxFrame: c.cfg.maxFrame(), Now: c.now, Capabilities: session.Tasks(), Log: &c.wire,
 		Handle: c.handleOn(l.roots), Notify: c.notified, Noise: c.noised, Late: c.late,
 	})
 	c.opens(l)
