@@ -236,7 +236,7 @@ func startChecks(c config.Server, l mcphost.Launch, err error) []Check {
 
 func offersSentence(n int) string {
 	if n == 1 {
-		return "It offers one tool."
+		return "It offers 1 tool."
 	}
 	return fmt.Sprintf("It offers %d tools.", n)
 }

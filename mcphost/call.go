@@ -258,12 +258,18 @@ func (c *Connection) rounds(ctx context.Context, l *live, r session.Request,
 		if round > 1 {
 			reply.Started = true
 		}
+		c.outgrown(l, reply.Err)
 		if mismatch(reply.Err) && !relisted {
 			if relisted = true; c.relist(ctx, l, f, &reply) {
 				r.Token = ""
 				round--
 				continue
 			}
+		}
+		if round >= maxRounds && wantsMore(reply) {
+			// Nobody is asked for what cannot be handed on any more.
+			reply.Result, reply.Err = nil, invalid("the server asked for input more than %d times for one request", maxRounds)
+			return reply
 		}
 		asking, done := l.during(ctx)
 		next, what, err := c.furtherRound(asking, l, reply, f)
@@ -273,10 +279,6 @@ func (c *Connection) rounds(ctx context.Context, l *live, r session.Request,
 			return reply
 		}
 		if what == "" {
-			return reply
-		}
-		if round >= maxRounds {
-			reply.Result, reply.Err = nil, invalid("the server asked for input more than %d times for one request", maxRounds)
 			return reply
 		}
 		if err := attempt(ctx, what, map[string]any{"round": round + 1}); err != nil {
@@ -294,11 +296,23 @@ func invalid(format string, args ...any) error {
 	return &wire.Error{Code: wire.CodeInvalidRequest, Message: fmt.Sprintf(format, args...), Invalid: true}
 }
 
+// wantsMore reports whether the server wants the request again.
+func wantsMore(reply session.Reply) bool {
+	var rpc *wire.Error
+	if errors.As(reply.Err, &rpc) {
+		return !rpc.Invalid && rpc.Code == codeURLs
+	}
+	return reply.Err == nil && str(wire.Fields(reply.Result)["resultType"]) == "input_required"
+}
+
+// codeURLs is the code of an error that wants pages in the browser to be finished first.
+const codeURLs = -32042
+
 // furtherRound reads whether the server wants the request again, and answers
 // what it asks before. what is "" where the reply is the last.
 func (c *Connection) furtherRound(ctx context.Context, l *live, reply session.Reply, f *inflight) (next []wire.Member, what string, err error) {
 	var rpc *wire.Error
-	if errors.As(reply.Err, &rpc) && !rpc.Invalid && rpc.Code == -32042 {
+	if errors.As(reply.Err, &rpc) && !rpc.Invalid && rpc.Code == codeURLs {
 		return c.visitURLs(ctx, rpc, f)
 	}
 	if reply.Err != nil {

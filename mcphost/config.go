@@ -8,9 +8,7 @@ package mcphost
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"steward/mcphost/internal/wire"
@@ -126,11 +124,7 @@ func (c ServerConfig) maxFrame() int {
 // runner reports whether command is a package runner, which may download the
 // server before it starts it.
 func runner(command string, args []string) bool {
-	name := strings.ToLower(filepath.Base(strings.ReplaceAll(command, `\`, "/")))
-	for _, suffix := range []string{".exe", ".cmd", ".bat", ".ps1"} {
-		name = strings.TrimSuffix(name, suffix)
-	}
-	switch name {
+	switch programName(command) {
 	case "npx", "uvx", "bunx", "pipx", "pnpx", "docker", "podman":
 		return true
 	case "pnpm", "yarn":
@@ -144,7 +138,7 @@ func runner(command string, args []string) bool {
 	case "deno", "go":
 		return slices.Contains(args, "run")
 	}
-	return false
+	return runsRunner(command, args)
 }
 
 // key identifies the connection a configuration belongs to: one for each

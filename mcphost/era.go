@@ -78,7 +78,8 @@ func (c *Connection) open(ctx context.Context) (*live, error) {
 		Discover: !s.known && !s.old,
 		Probe:    session.DefaultProbe,
 		// It may be silent because it is being installed.
-		Patient: c.cfg.transport() == TransportStdio && runner(c.cfg.Command, c.cfg.Args),
+		Patient:    c.cfg.transport() == TransportStdio && runner(c.cfg.Command, c.cfg.Args),
+		Installing: c.installing,
 	}
 	var last error
 	var tries oauth.Tries
@@ -157,4 +158,27 @@ func (s *opening) failed(l *live, link session.Link, err error) error {
 	}
 	s.c.keepStderr(l.stderr)
 	return s.c.annotate(l, link, err)
+}
+
+// codeUnsupportedVersion says that a server does not speak the version of a request (MCP 2026-07-28, error codes).
+const codeUnsupportedVersion = -32022
+
+// outgrown begins anew with a server that no longer speaks the version that was agreed on: it has been replaced.
+// The request that showed it has failed.
+func (c *Connection) outgrown(l *live, err error) {
+	var rpc *wire.Error
+	if !errors.As(err, &rpc) || rpc.Invalid || rpc.Code != codeUnsupportedVersion {
+		return
+	}
+	c.mu.Lock()
+	current := c.live == l && c.state == StateReady && c.restart != nil
+	if current {
+		c.run = &run{done: make(chan struct{})}
+		c.state = StateStarting // no request starts on the old session any more
+		c.restart(errRestart)
+	}
+	c.mu.Unlock()
+	if current {
+		c.note("state", "", "it no longer speaks the version of the protocol that was agreed on; it is asked again")
+	}
 }

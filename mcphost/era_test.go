@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -191,5 +192,60 @@ func TestErrorsOfTheNewerEra(t *testing.T) {
 			}
 			t.Log(err)
 		})
+	}
+}
+
+// TestServerOfAnotherEraAfterwards replaces a running server over HTTP by one of the other era: what is asked next
+// fails, and what comes after that is asked in its way.
+func TestServerOfAnotherEraAfterwards(t *testing.T) {
+	t.Parallel()
+	var modern atomic.Bool
+	newer := func(w http.ResponseWriter, r *http.Request, m message) bool {
+		switch m.Method {
+		case "server/discover":
+			answer(w, m, discovered)
+		case "subscriptions/listen":
+			<-r.Context().Done()
+		case "initialize":
+			w.WriteHeader(http.StatusBadRequest)
+			answer(w, m, `"error":{"code":-32601,"message":"unknown"}`)
+		default:
+			if m.ID != nil && r.Header.Get("Mcp-Protocol-Version") != "2026-07-28" {
+				w.WriteHeader(http.StatusNotFound)
+				return true
+			}
+			return false
+		}
+		return true
+	}
+	var state sessions
+	older := func(w http.ResponseWriter, r *http.Request, m message) bool {
+		if m.ID != nil && r.Header.Get("Mcp-Protocol-Version") == "2026-07-28" {
+			w.WriteHeader(http.StatusBadRequest)
+			answer(w, m, `"error":{"code":-32022,"message":"unsupported","data":{"supported":["2025-06-18"]}}`)
+			return true
+		}
+		return state.rpc(w, r, m)
+	}
+	s := newWeb(t, func(w http.ResponseWriter, r *http.Request, m message) bool {
+		if modern.Load() {
+			return newer(w, r, m)
+		}
+		return older(w, r, m)
+	}, nil)
+	h, _ := trial.Host(t, mcphost.Options{})
+	cfg := config(s)
+	cfg.StartTimeout = 20 * time.Second
+	c := trial.Connect(t, h, cfg)
+	if c.Protocol() != "2025-06-18" {
+		t.Fatalf("protocol %s", c.Protocol())
+	}
+	for _, want := range []string{"2026-07-28", "2025-06-18", "2026-07-28"} {
+		modern.Store(want == "2026-07-28")
+		callEcho(t, c, "echo") // it may fail, and shows what has happened
+		until(t, "it speaks "+want, func() bool { return c.State() == mcphost.StateReady && c.Protocol() == want })
+		if r := callEcho(t, c, "echo"); r.Outcome != "ok" {
+			t.Errorf("%s: %s %s", want, r.Outcome, r.Reason)
+		}
 	}
 }

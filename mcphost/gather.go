@@ -11,7 +11,7 @@ import (
 const (
 	gatherPause = time.Second // between two reports of the same kind
 	mostLogged  = 100         // lines of the log in one gatherPause
-	mostUpdated = 1000        // resources whose changes are told in one gatherPause
+	mostUpdated = 100         // resources whose changes are told in one gatherPause
 )
 
 // gather keeps a server's notifications from becoming a storm: lines of the log above a

@@ -198,8 +198,8 @@ func TestOldSSEFaults(t *testing.T) {
 	}{
 		"refused": {func(_ *oldSSE, w http.ResponseWriter, _ message) { w.WriteHeader(http.StatusServiceUnavailable) }, "503"},
 		"large": {func(s *oldSSE, w http.ResponseWriter, m message) {
-			s.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 65<<20) + `"}]}}`)
-		}, "64 MiB"},
+			s.say(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 2<<20) + `"}]}}`)
+		}, "larger than 1 MiB"},
 		"the stream ends": {func(s *oldSSE, w http.ResponseWriter, _ message) { s.cut <- struct{}{} }, "closed the stream"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -214,7 +214,9 @@ func TestOldSSEFaults(t *testing.T) {
 				w.WriteHeader(http.StatusAccepted)
 			}
 			h, _ := trial.Host(t, mcphost.Options{})
-			c := trial.Connect(t, h, s.config())
+			cfg := s.config()
+			cfg.MaxFrame = 1 << 20
+			c := trial.Connect(t, h, cfg)
 			if r := callEcho(t, c, "echo"); r.Outcome == send.OK || !strings.Contains(r.Reason, tt.want) {
 				t.Errorf("%s: %s", r.Outcome, r.Reason)
 			}

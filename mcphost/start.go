@@ -24,22 +24,23 @@ const stopGrace = 500 * time.Millisecond
 // start starts or reaches the server, shakes hands, and reads its tools, all
 // within the configuration's limit. Its error is a *StartError.
 func (c *Connection) start(ctx context.Context) (*live, error) {
-	limit := c.cfg.startTimeout()
-	ctx, cancel := patience.WithTimeoutCause(ctx, limit, errStartLimit)
+	ctx, limit, cancel := c.startContext(ctx)
 	ctx = patience.Notify(ctx, c.starting.paused)
 	defer cancel()
 	l, err := c.open(ctx)
 	if err != nil {
-		return nil, c.startError(err, limit)
+		return nil, c.startError(err, limit())
 	}
 	c.welcome(l)
 	if err := c.readTools(ctx, l); err != nil && (unsigned(err) || l.ended() || ctx.Err() != nil && len(c.Tools()) == 0) {
 		if cause := l.session.Err(); cause != nil {
 			err = cause
+		} else if errors.Is(context.Cause(ctx), errStartLimit) {
+			err = errStartLimit
 		}
 		_ = l.session.Close() // why it is closed is known
 		c.keepStderr(l.stderr)
-		return nil, c.startError(&stageError{StageList, listFailure(err, limit)}, limit)
+		return nil, c.startError(&stageError{StageList, listFailure(err, limit())}, limit())
 	}
 	return l, nil
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -168,8 +169,10 @@ func TestAsksQueue(t *testing.T) {
 // TestRounds checks the multi-round-trip requests of the newer era.
 func TestRounds(t *testing.T) {
 	t.Parallel()
+	var asked atomic.Int32
 	h, _ := trial.Host(t, mcphost.Options{Asker: asker{
 		elicit: func(_ context.Context, e mcphost.Elicitation) (mcphost.ElicitAnswer, error) {
+			asked.Add(1)
 			return mcphost.ElicitAnswer{Action: "accept", Content: json.RawMessage(`{"q":"` + e.Message + `"}`)}, nil
 		},
 	}})
@@ -188,6 +191,9 @@ func TestRounds(t *testing.T) {
 	r := do(t, k)
 	if r.Outcome != send.ProtocolError || rounds != 7 || !strings.Contains(r.Reason, "8 times") {
 		t.Errorf("%d rounds: %+v", rounds, r)
+	}
+	if n := asked.Load(); n != 7 { // not once more for an answer that nobody would get
+		t.Errorf("the person was asked %d times", n)
 	}
 	lines, err := os.ReadFile(record)
 	if err != nil {

@@ -145,7 +145,7 @@ func serverEverything(t *testing.T, cfg mcphost.ServerConfig) {
 		{tool: "trigger-elicitation-request", arguments: `{}`, says: `Ada`},
 		{tool: "trigger-url-elicitation", arguments: `{"url":"https://example.com/x","message":"m"}`, says: `declined`},
 		{tool: "trigger-sampling-request", arguments: `{"prompt":"hello","maxTokens":50}`, says: `Forty-two.`},
-		{tool: "simulate-research-query", arguments: `{"topic":"x"}`, says: `requires task augmentation`, outcome: send.ToolError},
+		{tool: "simulate-research-query", arguments: `{"topic":"x"}`, says: `Research Report: x`}, // as a task
 	})
 	everythingPrompts(t, c)
 	if n := len(readAll(t, c)); n < 8 {

@@ -188,7 +188,7 @@ func (s *sending) result(ctx context.Context, r door.Reply) (out Result) {
 	case !sent:
 		out.Outcome, out.Reason = Withdrawn, sentence("Nothing was sent: "+r.Err.Error())
 	default:
-		out.Outcome, out.Reason = Unknown, sentence("The connection was lost before the answer came: "+r.Err.Error())
+		out.Outcome, out.Reason = Unknown, sentence(lost(r.Err)+r.Err.Error())
 	}
 	return out
 }

@@ -293,7 +293,7 @@ func (x *exchange) whole(resp *http.Response) error {
 		return l.noAnswer(resp.StatusCode, "its answer broke off (%v)", err)
 	}
 	if int64(len(body)) > l.o.MaxFrame {
-		return l.noAnswer(resp.StatusCode, "its answer is larger than %d MiB", l.o.MaxFrame>>20)
+		return l.noAnswer(resp.StatusCode, "its answer is larger than %s", wire.SizeText(int(l.o.MaxFrame)))
 	}
 	if len(bytes.TrimSpace(body)) == 0 {
 		return l.noAnswer(resp.StatusCode, "its answer is empty")
@@ -355,7 +355,7 @@ func (x *exchange) stream(ctx context.Context, resp *http.Response) error {
 			return nil
 		}
 		if errors.Is(err, errTooLarge) {
-			return l.noAnswer(resp.StatusCode, "its answer is larger than %d MiB", l.o.MaxFrame>>20)
+			return l.noAnswer(resp.StatusCode, "its answer is larger than %s", wire.SizeText(int(l.o.MaxFrame)))
 		}
 		if lastID != "" && lastID != last {
 			last, idle = lastID, 0

@@ -93,11 +93,11 @@ func (l *Link) renew(ctx context.Context, generation int, header http.Header) er
 	}
 	defer func() { _ = resp.Body.Close() }() // all that is wanted has been read
 	if resp.StatusCode >= 300 {
-		return l.refusal(resp, nil)
+		return l.outgrown(resp.StatusCode, l.refusal(resp, nil))
 	}
 	said, err := l.begun(resp)
 	if err != nil {
-		return err
+		return l.outgrown(resp.StatusCode, err)
 	}
 	id, err := l.sessionID(resp)
 	if err != nil {
@@ -129,6 +129,18 @@ func (l *Link) renew(ctx context.Context, generation int, header http.Header) er
 		l.o.Renewed()
 	}
 	return nil
+}
+
+// outgrown takes a refusal to begin a session again. Where it is not for now, nor for want of a sign-in, there may
+// be a server of another era by now: the link ends, so that all begins anew.
+func (l *Link) outgrown(status int, err error) error {
+	switch {
+	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout,
+		status == http.StatusUnauthorized, status == http.StatusForbidden:
+	default:
+		l.fail(err)
+	}
+	return err
 }
 
 // sameServer reports whether two results of initialize agree in what a session is built on. Where they do

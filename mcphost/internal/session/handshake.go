@@ -62,7 +62,7 @@ func (h *handshake) discover(ctx context.Context, next mcp.MethodHandler, method
 		h.refuse = context.Cause(ctx)
 	case ended(h.link):
 		h.refuse = ErrStuck
-	case probe.Err() != nil && h.o.Patient:
+	case probe.Err() != nil && (h.o.Patient || h.o.Installing != nil && h.o.Installing()):
 		h.silent = true
 	case probe.Err() != nil:
 		h.refuse = ErrStuck

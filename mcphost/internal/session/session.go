@@ -80,6 +80,9 @@ type Options struct {
 	// is asked on the same link: a program that is being installed must not be ended.
 	Probe   time.Duration
 	Patient bool
+	// Installing reports whether a program of which that was not known before seems to
+	// be installing what it runs; nil is never. It has the effect of Patient.
+	Installing func() bool
 	// Slow says that the server did not answer server/discover in time before: a
 	// refusal of initialize then is ErrNewer.
 	Slow bool

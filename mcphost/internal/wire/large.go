@@ -24,5 +24,5 @@ func (t *Tap) TooLarge(begin []byte) [][]byte {
 	if asks {
 		return nil
 	}
-	return t.fail(string(id), true, fmt.Sprintf("the server's answer is larger than %d MiB", t.o.MaxFrame>>20))
+	return t.fail(string(id), true, "the server's answer is larger than "+SizeText(t.o.MaxFrame))
 }
