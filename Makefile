@@ -19,7 +19,7 @@ NPM_MARK = $(NPM_DIR)/node_modules/.installed-from-lock
 # are added one by one.
 PACKAGES = ./... $(addprefix ./,$(sort $(dir $(wildcard testdata/*/*.go testdata/*/*/*.go))))
 
-.PHONY: run build test threads conformance bench screenshots need-run need-test servers packages clean
+.PHONY: run build test threads conformance fuzz bench screenshots need-run need-test servers packages clean
 
 # Opens the window; without a display one question is asked in the terminal instead.
 run: need-run build
@@ -40,7 +40,19 @@ threads: need-test servers
 conformance: need-test servers
 	$(GO) run ./testdata/conformance
 
-# Figures are printed beside a baseline measured in the same run; nothing fails by the clock.
+# What reads foreign bytes, given anything: each target for FUZZTIME. What a run finds is kept below testdata/fuzz of
+# its package, and is tried by make test from then on.
+FUZZTIME ?= 20s
+FUZZ = mcphost/internal/wire:FuzzFrames mcphost/internal/remote:FuzzEvents mcphost:FuzzLists mcphost/schema:FuzzSchema \
+       mcphost/internal/oauth:FuzzChallenge mcphost/internal/oauth:FuzzMetadata
+fuzz: need-run
+	@set -e; for target in $(FUZZ); do \
+		echo "$$target, $(FUZZTIME)"; \
+		$(GO) test -tags $(TAGS) -run '^$$' -fuzz "^$${target#*:}\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 2s ./$${target%:*}; \
+	done
+
+# Figures are printed beside a baseline measured in the same run. Nothing fails by the clock; where a cost is promised as
+# a multiple of the bare library's, it fails by that.
 bench: need-run
 	$(GO) test -tags $(TAGS) -run '^$$' -bench . -benchtime 1s $(PACKAGES)
 

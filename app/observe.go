@@ -33,7 +33,7 @@ func (a *App) observe(o mcphost.Observation) {
 		case "warning", "error", "critical", "alert", "emergency":
 			message := o.Level + ": " + a.line(o.Text)
 			if o.Count > 1 {
-				message += fmt.Sprintf(" (and %d more warnings or errors)", o.Count-1)
+				message = fmt.Sprintf("The server %s wrote %d warnings and errors too fast to be shown one by one; the last is: %s", reveal(o.Server), o.Count, message)
 			}
 			a.serverNotice("server_log", o.Server, message)
 		}

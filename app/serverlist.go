@@ -55,10 +55,13 @@ type ServerDetail struct {
 	Instructions string
 	ServerTools  []ServerTool
 	ServerOffers
-	Log    []LogLine
-	Stderr string
-	Frames []Frame
-	Doctor []Check // of what is known without starting it again
+	Log []LogLine
+	// LogLevel is the least severe kind of message that the server is asked for, one of
+	// LogLevels; "" where it does not run or does not log.
+	LogLevel string
+	Stderr   string
+	Frames   []Frame
+	Doctor   []Check // of what is known without starting it again
 }
 
 // ServerOffers are what else a server offers.

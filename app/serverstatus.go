@@ -185,6 +185,9 @@ func (a *App) serverWith(ctx context.Context, name string, facts func(context.Co
 	if conn == nil || conn.State() != mcphost.StateReady {
 		return d, nil
 	}
+	if level, logs := conn.LogLevel(); logs {
+		d.LogLevel = level
+	}
 	d.Instructions = clean.Clean(a.secrets.Redactor().Redact(conn.Info().Instructions))
 	if d.ServerTools, err = a.serverTools(ctx, conn); err != nil {
 		return d, err

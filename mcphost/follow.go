@@ -1,7 +1,6 @@
 package mcphost
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,7 +13,6 @@ import (
 	"steward/mcphost/internal/door"
 	"steward/mcphost/internal/session"
 	"steward/mcphost/internal/wire"
-	"steward/mcphost/schema"
 )
 
 // following follows one task to its result. It belongs to the goroutine that sends
@@ -28,6 +26,7 @@ type following struct {
 	frames []wire.Frame
 
 	failures int
+	lost     error           // why the connection was lost last
 	answered map[string]bool // inputRequests, by key
 	result   *openResult     // tasks/result that is being waited for
 
@@ -177,7 +176,11 @@ func (w *following) bearable(ctx context.Context, err error) error {
 	case !errors.As(err, &rpc):
 		return &door.TaskError{Lost: true, Message: sentence("The connection was lost before the task was finished, and the task could not be asked for again: " + err.Error())}
 	case rpc.Code == wire.CodeInvalidParams && !rpc.Invalid:
-		return &door.TaskError{Lost: true, Message: sentence("The server does not know the task any more that it made of this call: " + rpc.Message)}
+		why := "The server does not know the task any more that it made of this call: "
+		if w.lost != nil {
+			why = fmt.Sprintf("The connection was lost while the task ran (%v), and the server does not know the task any more: ", w.lost)
+		}
+		return &door.TaskError{Lost: true, Message: sentence(why + rpc.Message)}
 	case rpc.Code == wire.CodeMethodNotFound, w.failures >= taskTries:
 		return &door.TaskError{Message: sentence(fmt.Sprintf("The server works on the call as a task, and cannot be asked for it; it answered with error %d: %s", rpc.Code, rpc.Message))}
 	}
@@ -268,6 +271,7 @@ func (w *following) ask(ctx context.Context, method string, more ...wire.Member)
 		if reply.Err == nil || errors.As(reply.Err, new(*wire.Error)) || ctx.Err() != nil || try >= taskTries {
 			return reply
 		}
+		w.lost = reply.Err
 		if err := w.renew(ctx, try); err != nil {
 			reply.Err = err
 			return reply
@@ -420,63 +424,5 @@ func (w *following) closeResult() {
 	if w.result != nil {
 		w.result.cancel()
 		w.result = nil
-	}
-}
-
-// answer answers what the server asks in the newer form, each key once. Its error ends
-// the following.
-func (w *following) answer(ctx context.Context) error {
-	requests, err := schema.ParseObject(w.task.fields["inputRequests"])
-	if err != nil {
-		return &door.TaskError{Message: sentence("The task waits for input, and what it asks for cannot be read: " + err.Error())}
-	}
-	var fresh bytes.Buffer
-	var keys []string
-	for _, r := range requests {
-		if w.answered[r.Name] {
-			continue
-		}
-		name, err := json.Marshal(r.Name)
-		if err != nil {
-			return err
-		}
-		fresh.WriteByte("{,"[min(len(keys), 1)])
-		fresh.Write(name)
-		fresh.WriteByte(':')
-		fresh.Write(r.Value)
-		keys = append(keys, r.Name)
-	}
-	if len(keys) == 0 {
-		return nil
-	}
-	fresh.WriteByte('}')
-	responses, err := w.c.fulfil(ctx, fresh.Bytes(), w.f)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil {
-		w.abandon()
-		return &door.TaskError{Message: sentence("The task was given up: " + err.Error())}
-	}
-	if err := w.call.Attempt(ctx, "input", map[string]any{"taskId": w.task.ID, "keys": keys}); err != nil {
-		return fmt.Errorf("the server was not answered: %w", err)
-	}
-	for _, k := range keys {
-		w.answered[k] = true
-	}
-	return w.update(ctx, responses)
-}
-
-// update sends the answers until the server has taken them.
-func (w *following) update(ctx context.Context, responses json.RawMessage) error {
-	for try := 1; ; try++ {
-		reply := w.ask(ctx, "tasks/update", wire.Member{Name: "inputResponses", Value: responses})
-		if reply.Err == nil || ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if try >= taskTries || w.renew(ctx, try) != nil {
-			w.abandon()
-			return &door.TaskError{Message: sentence("The task was given up, because the server did not take the answer to what it had asked for: " + reply.Err.Error())}
-		}
 	}
 }

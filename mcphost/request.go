@@ -56,10 +56,10 @@ func member(name string, v any) wire.Member {
 
 // GetPrompt asks the server to fill in a prompt.
 func (c *Connection) GetPrompt(ctx context.Context, name string, args map[string]string) (PromptResult, error) {
-	r := session.Request{Method: "prompts/get", Subject: name, Params: []wire.Member{member("name", name)}}
-	if len(args) > 0 {
-		r.Params = append(r.Params, member("arguments", args))
+	if args == nil {
+		args = map[string]string{} // servers whose arguments may all be left out still want the object
 	}
+	r := session.Request{Method: "prompts/get", Subject: name, Params: []wire.Member{member("name", name), member("arguments", args)}}
 	raw, err := c.do(ctx, fmt.Sprintf("getting the prompt %q", name), r)
 	if err != nil {
 		return PromptResult{}, err

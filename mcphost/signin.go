@@ -22,7 +22,9 @@ type SignIn interface {
 	Delete(ctx context.Context, key string) error
 	// Visit asks the person whether to sign in and, on a yes, has the system's
 	// browser open the page. It returns nil once that was done; what happens there
-	// is told by the browser coming back. ErrSignInRefused is the person's no. The
+	// is told by the browser coming back. It may also show that the page is open, and
+	// return when the context ends or the person gives up. ErrSignInRefused is the
+	// person's no, before or then. The
 	// context ends with the sign-in, however it ends: a question that still stands
 	// is then withdrawn.
 	Visit(ctx context.Context, p SignInPage) error

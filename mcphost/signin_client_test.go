@@ -289,14 +289,14 @@ func TestSignInRenewal(t *testing.T) {
 	}
 	down.Store(true)
 	ahead.Add(int64(2 * time.Hour))
-	calls := len(s.Requests("mcp", "/mcp"))
-	if r := do(send.Withdrawn); !strings.Contains(r.Reason, "503") || len(s.Requests("mcp", "/mcp")) != calls || len(p.keys("tokens ")) != 1 {
+	calls := len(callsAt(s))
+	if r := do(send.Withdrawn); !strings.Contains(r.Reason, "503") || len(callsAt(s)) != calls || len(p.keys("tokens ")) != 1 {
 		t.Errorf("%s; kept %q", r.Reason, p.keys(""))
 	}
 	down.Store(false)
 	do(send.OK)
-	if p.count() != 1 || len(s.Requests("mcp", "/mcp")) != calls+1 {
-		t.Errorf("%d visits, %d requests", p.count(), len(s.Requests("mcp", "/mcp"))-calls)
+	if p.count() != 1 || len(callsAt(s)) != calls+1 {
+		t.Errorf("%d visits, %d requests", p.count(), len(callsAt(s))-calls)
 	}
 	s.RevokeRefresh()
 	ahead.Add(int64(2 * time.Hour))

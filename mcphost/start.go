@@ -236,7 +236,7 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 			out.Stage = StageStart
 		}
 	case errors.As(err, &signIn):
-		out.Message, out.Hint = sentence(signIn.Message), signIn.Hint
+		out.Message, out.Hint = sentence(strings.ToUpper(signIn.Message[:1])+signIn.Message[1:]), signIn.Hint
 	case errors.As(err, &known):
 		out.Hint = known.Hint()
 	case out.Stage == StageHandshake && errors.As(err, &rpc):

@@ -86,7 +86,7 @@ func (t *Tool) readSchema(raw json.RawMessage, remote bool) (dropped, note strin
 	if object(raw) == nil {
 		return "its inputSchema is no object", ""
 	}
-	if _, err := schema.Compile(raw); err != nil {
+	if err := schema.Check(raw); err != nil {
 		return "its inputSchema cannot be used: " + err.Error(), ""
 	}
 	if remote {

@@ -78,7 +78,7 @@ func everything(t *testing.T, cfg mcphost.ServerConfig) {
 		"test_input_required_result_list_roots": "ok", "test_input_required_result_request_state": "ok",
 		"test_input_required_result_multi_round": "ok", "test_input_required_result_multiple_inputs": "ok",
 		"test_simple_text": "ok", "test_image_content": "ok", "test_audio_content": "ok", "test_embedded_resource": "ok",
-		"test_multiple_content_types": "ok", "test_tool_with_progress": "ok",
+		"test_multiple_content_types": "ok", "test_tool_with_progress": "ok", "test_x_mcp_header": "ok",
 	}
 	for _, tool := range c.Tools() {
 		args := arguments[tool.Name]

@@ -1,7 +1,6 @@
 package send_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -56,8 +55,7 @@ func overhead(b *testing.B, transport mcp.Transport, cfg mcphost.ServerConfig) {
 		b.Run(size.Name, func(b *testing.B) {
 			k := call(b, c, "echo", string(trial.EchoArguments(size.Bytes)))
 			trial.Compare(b, size, func() error {
-				_, err := bare.CallTool(b.Context(), &mcp.CallToolParams{Name: "echo", Arguments: json.RawMessage(k.Arguments)})
-				return err
+				return trial.BareCall(b.Context(), bare, k.Arguments)
 			}, func() error {
 				r, err := send.Tool(b.Context(), k)
 				if err == nil && (r.Outcome != send.OK || len(r.Content) != 1) {

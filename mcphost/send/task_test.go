@@ -214,24 +214,30 @@ func TestTaskLeft(t *testing.T) {
 	})
 }
 
-// TestTaskServerDies ends the server while a task runs that it keeps: it is started
-// again, and asked.
+// TestTaskServerDies ends the server while a task runs. One that it keeps is asked for
+// again; one that is gone with it ends as not known, and says how the server ended.
 func TestTaskServerDies(t *testing.T) {
 	eachForm(t, func(t *testing.T, flags []string) {
 		file := filepath.Join(t.TempDir(), "tasks")
-		h, _ := trial.Host(t, mcphost.Options{})
-		c := trial.Connect(t, h, trial.Scripted("s", append(flags, "--task-file", file, "--task-ms", "500")...))
-		var died sync.Once
-		k := call(t, c, "task", `{"a":1}`)
-		die := call(t, c, "die", `{}`)
-		var dead sync.WaitGroup
-		k.Progress = func(float64, float64, string) {
-			died.Do(func() { dead.Go(func() { do(t, die) }) })
+		for _, more := range [][]string{{"--task-file", file}, nil} {
+			h, _ := trial.Host(t, mcphost.Options{})
+			c := trial.Connect(t, h, trial.Scripted("s", slices.Concat(flags, more, []string{"--task-ms", "500"})...))
+			var died sync.Once
+			k := call(t, c, "task", `{"a":1}`)
+			die := call(t, c, "die", `{}`)
+			var dead sync.WaitGroup
+			k.Progress = func(float64, float64, string) {
+				died.Do(func() { dead.Go(func() { do(t, die) }) })
+			}
+			r := do(t, k)
+			dead.Wait()
+			switch {
+			case more != nil && (r.Outcome != "ok" || text(r) != `done {"a":1}`):
+				t.Errorf("kept: %+v", r)
+			case more == nil && (r.Outcome != "unknown" || r.Effect != "unknown" || !strings.Contains(r.Reason, "exit status 3") || !strings.Contains(r.Reason, "out of luck")):
+				t.Errorf("gone: %s %s %s", r.Outcome, r.Effect, r.Reason)
+			}
 		}
-		if r := do(t, k); r.Outcome != "ok" || text(r) != `done {"a":1}` {
-			t.Errorf("%+v", r)
-		}
-		dead.Wait()
 	})
 }
 

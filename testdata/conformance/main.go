@@ -88,7 +88,9 @@ func report(s set, rows []row) error {
 	for _, r := range rows {
 		fmt.Printf("%-44s %-8s %7d %7d %8d  %s\n", r.scenario, r.standing(), r.success, r.failure, r.warning, r.verdict())
 		for _, p := range r.problems {
-			fmt.Printf("    %s\n", p)
+			if r.required { // what is extra are extensions that this host does not have, and says so by that one line
+				fmt.Printf("    %s\n", p)
+			}
 		}
 	}
 	held, required := count(rows)

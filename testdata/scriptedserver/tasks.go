@@ -41,6 +41,7 @@ type task struct {
 	Created   time.Time
 	Cancelled bool
 	Answer    json.RawMessage `json:",omitempty"` // to task-input
+	Answered  time.Time
 }
 
 func (s *Server) taskSupport(name string) string {
@@ -141,7 +142,8 @@ func (s *Server) status(t *task) string {
 	switch {
 	case t.Cancelled && t.Tool != "task-stubborn":
 		return "cancelled"
-	case t.Tool == "task-input" && t.Answer == nil:
+	// An answer shows a moment later, so that the same question is seen again.
+	case t.Tool == "task-input" && (t.Answer == nil || s.o.Tasks == "extension" && time.Since(t.Answered) < s.o.taskTime()):
 		return "input_required"
 	case t.Tool == "task-forever", !over:
 		return "working"
@@ -206,7 +208,9 @@ func (s *Server) askTask(m message) bool {
 	case m.Method == "tasks/result" && s.o.Tasks == "core":
 		go s.taskResult(m, t)
 	case m.Method == "tasks/update" && s.o.Tasks == "extension":
-		err := s.changeTasks(func(all map[string]*task) { all[t.ID].Answer = p.InputResponses["who"] })
+		err := s.changeTasks(func(all map[string]*task) {
+			all[t.ID].Answer, all[t.ID].Answered = p.InputResponses["who"], time.Now()
+		})
 		if err != nil {
 			s.failure(m, -32603, err.Error())
 			return true

@@ -150,15 +150,21 @@ func (t *toolCard) running() {
 	if !on {
 		return
 	}
-	said := ""
 	t.bar.share = -1
+	if r := t.call.Progress; r != nil && r.Total > 0 {
+		t.bar.share = float32(min(max(r.Progress/r.Total, 0), 1))
+	}
+	t.said.SetText(runningWords(&t.call), text.Run{Color: theme.Dim})
+	t.bar.Refresh()
+}
+
+// runningWords are what the server says of a call that runs, and that it goes on by itself where it is a task.
+func runningWords(c *app.CallState) string {
+	said := ""
 	// One that is left over from an earlier run, and not followed yet, has no progress.
-	task := t.call.Progress == nil && t.call.Outcome == "running"
-	if r := t.call.Progress; r != nil {
+	task := c.Progress == nil && c.Outcome == "running"
+	if r := c.Progress; r != nil {
 		said, task = clean.Line(r.Message, 300), r.Task
-		if r.Total > 0 {
-			t.bar.share = float32(min(max(r.Progress/r.Total, 0), 1))
-		}
 	}
 	if task {
 		goesOn := lang.X("chat.call_task", "A task at its server; it goes on by itself")
@@ -167,8 +173,7 @@ func (t *toolCard) running() {
 	if said == "" {
 		said = lang.X("chat.call_runs", "Running…")
 	}
-	t.said.SetText(said, text.Run{Color: theme.Dim})
-	t.bar.Refresh()
+	return said
 }
 
 func (t *toolCard) toggle() {

@@ -32,3 +32,22 @@ func TestTheCoreSpeaksThePersonsLanguage(t *testing.T) {
 		}
 	}
 }
+
+// A running call says what its server says of it, and that a task goes on by itself.
+func TestWordsOfARunningCall(t *testing.T) {
+	const task = "A task at its server; it goes on by itself"
+	for _, tc := range []struct {
+		call app.CallState
+		want string
+	}{
+		{app.CallState{}, "Running…"},
+		{app.CallState{Progress: &event.Progress{Message: "half"}}, "half"},
+		{app.CallState{Progress: &event.Progress{Task: true}}, task},
+		{app.CallState{Progress: &event.Progress{Task: true, Message: "Gathering sources…"}}, "Gathering sources… · " + task},
+		{app.CallState{Outcome: "running"}, task},
+	} {
+		if got := runningWords(&tc.call); got != tc.want {
+			t.Errorf("%q, want %q", got, tc.want)
+		}
+	}
+}

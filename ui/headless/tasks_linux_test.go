@@ -78,6 +78,30 @@ func TestTaskSurvivesAKill(t *testing.T) {
 	})
 }
 
+// TestTaskThatIsNotFinished kills the program while a task runs that goes on running:
+// who writes on meanwhile gets a model that knows of it, and it is left as it is.
+func TestTaskThatIsNotFinished(t *testing.T) {
+	t.Parallel()
+	data, dir := t.TempDir(), t.TempDir()
+	seen := filepath.Join(dir, "seen")
+	servers := serversFile(t, scripted("--tasks", "core", "--record", seen, "--task-file", filepath.Join(dir, "tasks")))
+	_, endpoint := model(t, scriptedmodel.CallTool("task-forever", `{}`))
+	r := interruptedWhen(t, prepared(t, with(endpoint, "ask", "send it", "--data", data, "--servers", servers, "--consent", "allow", "--events")...), seenTwice(seen), syscall.SIGKILL)
+	conversation := one(t, lines(t, whole(r.out)), "turn_start").str("conversation")
+	m, _ := next(t, data, servers, "--conversation", conversation)
+	if body := m.Requests()[0].Body; !bytes.Contains(body, []byte("works on this call as a task, which is not finished yet")) || len(m.Problems()) > 0 {
+		t.Errorf("the model is told (%v): %s", m.Problems(), body)
+	}
+	sent, err := os.ReadFile(seen)
+	if err != nil || bytes.Count(sent, []byte(`"tools/call"`)) != 1 || bytes.Contains(sent, []byte(`"tasks/cancel"`)) {
+		t.Errorf("the server was sent (%v): %s", err, sent)
+	}
+	if got := lastCallOf(t, data); got.str("outcome") != "running" {
+		t.Errorf("record: %s", got.text)
+	}
+	steward(t, "journal", "verify", "--data", data).mustExit(t, 0)
+}
+
 // TestTaskForgottenByItsServer kills the program while a task runs at a server that
 // keeps it only as long as it runs itself: that is not known to have succeeded.
 func TestTaskForgottenByItsServer(t *testing.T) {

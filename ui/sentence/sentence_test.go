@@ -59,6 +59,13 @@ var said = map[string][]string{
 	"../../mcphost/schema/form.go":                 {"sameTitles", "form"},
 	"../../mcphost/schema/field.go":                {"fieldDefault"},
 	"../../mcphost/connection.go":                  {"crashed"},
+	"../../mcphost/internal/oauth/account.go":      {"endless", "wanted"},
+	"../../mcphost/internal/oauth/address.go":      {"check", "Error"},
+	"../../mcphost/internal/oauth/authorize.go":    {"explain", "open", "visit", "readAnswer"},
+	"../../mcphost/internal/oauth/discover.go":     {"resource", "unread", "readResource", "mismatch", "named", "read"},
+	"../../mcphost/internal/oauth/keep.go":         {"replace"},
+	"../../mcphost/internal/oauth/register.go":     {"register", "ask", "method"},
+	"../../mcphost/internal/oauth/store.go":        {"load"},
 }
 
 var verb = regexp.MustCompile(`%[+#0-9.]*[a-zA-Z]`)
@@ -89,6 +96,9 @@ var pieces = []string{
 
 var whole = []string{
 	"the limit of 1 round for one turn was reached; send another message to go on", "the limit of 25 rounds for one turn was reached; send another message to go on",
+	"the server https://x/mcp wants a sign-in: the authorization server https://y gave no token (status 400, invalid_grant).",
+	"the server https://x/mcp wants a sign-in: signing in was refused.", "the sign-in could not be deleted: no",
+	"the server https://x/mcp wants a sign-in, which would travel unprotected over plain http.",
 	"A call of x was not executed: there is no tool named x. Use one of the tools that are offered, by its exact name.",
 	"must have at least 1 character, has 0", "must have at most 3 items, has 5", "must have at least 2 entries, has 1", "must have at most 1 property, has 2",
 	"must be 3 or more, not 2", "must be less than 3, not 3", "This must be a whole number, not 2.5.", "Enter a number, for example 2.5.",
@@ -101,14 +111,14 @@ var whole = []string{
 	"The server s was refused twice and is not asked about again in this turn; its further questions are declined.",
 	"Record 3 (x on s), which had gone on at its server while Steward was closed, has ended: ok.",
 	"A request to the model for the server s failed: no", "The address could not be opened: no",
-	"Sign-in needed: The server a.example wants a sign-in, which did not come about: signing in was refused.",
-	"The authorization server https://a.example does not let programs register by themselves.",
-	"The authorization server https://a.example refused to register this program: it answered 400.",
 	"the server https://x/mcp failed (503 Service Unavailable)", "the server https://x/mcp failed (503 Service Unavailable): down",
 	"Try again later, or ask whoever runs it. It asks to wait for 1m30s.", "Wait a while and try again. It asks to wait for 5s.",
 	"the server https://x/mcp sends requests on to https://y/mcp, where this program does not follow", "the server https://x/mcp gave no answer: its answer is empty",
 	"at https://x/mcp there is no MCP server (404 Not Found)", "at https://x/mcp there is no MCP server (404 Not Found): no",
 	"the file of further certificates /a.pem holds no certificate",
+	"Sign-in needed: The server a.example wants a sign-in, which did not come about: signing in was refused.",
+	"The authorization server https://a.example does not let programs register by themselves.",
+	"The authorization server https://a.example refused to register this program: it answered 400.",
 	"this no longer waits for an answer: it has been answered already", "this can no longer be allowed: the server s is not running",
 }
 

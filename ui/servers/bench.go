@@ -242,7 +242,11 @@ func (b *bench) tell() {
 		words = append(words, strconv.FormatFloat(p.Progress, 'g', -1, 64))
 	}
 	setBar(b.bar, p.Total > 0, share)
-	b.say(strings.Join(append(words, nonEmpty(clean.Line(p.Message, 300))...), " · "), theme.Dim)
+	words = append(words, nonEmpty(clean.Line(p.Message, 300))...)
+	if p.Task {
+		words = append(words, lang.X("servers.task", "A task at the server; it goes on by itself"))
+	}
+	b.say(strings.Join(words, " · "), theme.Dim)
 }
 
 func (b *bench) done(o app.Outcome, err error) {

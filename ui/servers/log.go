@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -11,9 +12,12 @@ import (
 
 	"steward/app"
 	"steward/app/clean"
+	"steward/ui/button"
 	"steward/ui/code"
 	"steward/ui/form"
+	"steward/ui/language"
 	"steward/ui/list"
+	"steward/ui/place"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -118,6 +122,8 @@ type logTab struct {
 	pane   *text.Pane
 	mode   *segments
 	under  *fyne.Container
+	asked  *button.Button // for which messages the server is asked
+	level  string         // that is asked for; "" where the server does not log
 	whole  fyne.CanvasObject
 }
 
@@ -148,8 +154,42 @@ func newLogTab(s *Place) *logTab {
 	t.pane = text.NewPane(s.k.words())
 	t.mode = newSegments(t.show, lang.X("servers.log_lines", "Log"), lang.X("servers.log_stderr", "Standard error"))
 	t.under = container.NewStack(t.all)
-	t.whole = container.NewBorder(padded(5*step, step, left(segmentFrame(t.mode))), nil, nil, nil, t.under)
+	t.asked = newButton("", t.offerLevels)
+	t.asked.Hide()
+	head := container.NewBorder(nil, nil, segmentFrame(t.mode), t.asked)
+	t.whole = container.NewBorder(padded(5*step, step, head), nil, nil, nil, t.under)
 	return t
+}
+
+// offerLevels lets the person choose which messages the server is asked for.
+func (t *logTab) offerLevels() {
+	var items []place.MenuItem
+	for _, level := range app.LogLevels() {
+		items = append(items, place.MenuItem{Label: level, Checked: level == t.level, Do: func() { t.askFor(level) }})
+	}
+	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(t.asked)
+	t.s.k.d.Layer.Menu(items, at.AddXY(0, t.asked.Size().Height))
+}
+
+func (t *logTab) askFor(level string) {
+	d, server := t.s.k.d, t.server
+	d.Go(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		if err := d.App.SetServerLogLevel(ctx, server, level); err != nil {
+			d.Do(func() { d.Layer.Toast(language.Message(err)) })
+		}
+	})
+}
+
+// tellLevel shows which messages the server is asked for.
+func (t *logTab) tellLevel(level string) {
+	if t.level = level; level == "" {
+		t.asked.Hide()
+		return
+	}
+	t.asked.SetText(lang.X("servers.log_asked", "Asked for: {{.level}} and worse", map[string]any{"level": level}))
+	t.asked.Show()
 }
 
 // Levels as the filter counts them.
@@ -208,6 +248,7 @@ func (t *logTab) update(d app.ServerDetail) {
 		t.server = d.Name
 		t.clear(lang.X("servers.log_empty", "What the server says about itself stands here once it runs."))
 	}
+	t.tellLevel(d.LogLevel)
 	t.have(d.Log, d.Stderr)
 }
 

@@ -302,8 +302,15 @@ func TestFiltersOfLogAndWire(t *testing.T) {
 			}
 		}
 	}
+	d.until("it is said which messages are asked for", func() bool { return l.asked.Visible() && l.level == "info" })
+	l.askFor("debug")
+	d.until("another level is asked for", func() bool { return l.level == "debug" })
+	if n := d.sent("scripted", "logging/setLevel"); n != 2 {
+		t.Errorf("the level was set %d times", n)
+	}
 	d.place.detail.choose(tabWire)
 	w := d.place.detail.wire
+	d.place.look(time.Second)
 	all := len(w.shown)
 	w.kinds.choose(1)
 	out := len(w.shown)

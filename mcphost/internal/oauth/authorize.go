@@ -87,9 +87,23 @@ func (a *Account) once(ctx context.Context, f *fetcher, fl *flight, p place, sco
 	if err != nil {
 		return tokens{}, c, err
 	}
-	defer back.close()
+	defer func() {
+		if back != nil {
+			back.close()
+		}
+	}()
 	if moves := c.Origin == fromServer && c.Redirect != back.redirect(); !found || moves {
-		if c, err = a.register(ctx, f, p, back.port); err != nil {
+		var reason string
+		if c, reason, err = a.register(ctx, f, p, back.port); reason != "" {
+			// That takes a person longer than the listener may be open.
+			port := back.port
+			back.close()
+			back = nil
+			if c, err = a.ask(ctx, p, port, reason); err == nil {
+				back, err = a.open(c, state)
+			}
+		}
+		if err != nil {
 			return tokens{}, c, err
 		}
 	}
@@ -189,7 +203,7 @@ func (a *Account) visit(ctx context.Context, back *callback, p Page) (url.Values
 	a.tasks.Go(func() {
 		defer func() {
 			if r := recover(); r != nil {
-				visited <- fmt.Errorf("asking failed: %v", r)
+				visited <- fmt.Errorf("failure: %v", r)
 			}
 		}()
 		visited <- a.o.Person.Visit(ctx, p)

@@ -10,7 +10,6 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -225,10 +224,4 @@ func origin(u *url.URL) string {
 		host = strings.TrimSuffix(host, ":"+port)
 	}
 	return u.Scheme + "://" + host
-}
-
-// isLoopback reports whether the host of an address is this computer.
-func isLoopback(u *url.URL) bool {
-	ip, err := netip.ParseAddr(u.Hostname())
-	return strings.EqualFold(u.Hostname(), "localhost") || err == nil && kind(ip) == loopback
 }

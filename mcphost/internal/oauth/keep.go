@@ -63,6 +63,17 @@ func (a *Account) renew(ctx context.Context, fl *flight) error {
 // replace renews tokens. Those that are good for nothing any more are deleted,
 // which is errNeedsPerson; a failure that may pass leaves them.
 func (a *Account) replace(ctx context.Context, f *fetcher, p place, old tokens) error {
+	// Another entry for the same server may have renewed them; refresh tokens are
+	// often good for one use.
+	var newer tokens
+	if found, err := a.load(ctx, tokensKey(old.Issuer, old.Resource), &newer); err == nil && found &&
+		newer.Access != old.Access && newer.Refresh != old.Refresh && isToken(newer.Access) {
+		if newer.Expires.IsZero() || a.o.Now().Before(newer.Expires) {
+			a.adopt(p, newer)
+			return nil
+		}
+		old = newer
+	}
 	t, err := f.refresh(ctx, p, old, a.o.Now())
 	switch {
 	case err == nil:

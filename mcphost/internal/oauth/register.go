@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -50,33 +52,40 @@ func (a *Account) keep(ctx context.Context, p place, c client) {
 	a.save(ctx, clientKey(p.server.issuer), c)
 }
 
-// register registers this program with a redirect URI (RFC 7591), or asks the
-// person for a client where the authorization server takes none.
-func (a *Account) register(ctx context.Context, f *fetcher, p place, port int) (client, error) {
-	reason := fmt.Sprintf("the authorization server %s does not let programs register by themselves", show(p.server.issuer))
-	if p.server.register != "" {
-		c, err := a.registerAt(ctx, f, p, port)
-		if err == nil {
-			a.keep(ctx, p, c)
-			return c, nil
-		}
-		refused, ok := err.(*endpointError)
-		switch {
-		case p.server.guessed && ok && !refused.temporary():
-			return client{}, &Error{
-				Message: fmt.Sprintf("the server %s wants a sign-in, but does not say where", a.o.URL.Host),
-				Hint:    "Give a valid key or token among the server's headers, or a client id under which this program is registered there.",
-				Err:     err,
-			}
-		case !ok || refused.temporary() || refused.status < 400:
-			return client{}, &Error{Message: fmt.Sprintf("registering at %s failed: %v", show(p.server.issuer), err), Hint: "Try again later.", Err: err}
-		}
-		reason = fmt.Sprintf("the authorization server %s refused to register this program: %v", show(p.server.issuer), err)
+// register registers this program with a redirect URI (RFC 7591). Where the
+// authorization server takes no programs that do it by themselves, reason says
+// why a person has to.
+func (a *Account) register(ctx context.Context, f *fetcher, p place, port int) (c client, reason string, err error) {
+	if p.server.register == "" {
+		return client{}, fmt.Sprintf("the authorization server %s does not let programs register by themselves", show(p.server.issuer)), nil
 	}
-	c, err := a.o.Person.Client(ctx, Request{Issuer: p.server.issuer, Redirect: redirectOn(port), Reason: reason + "."})
+	c, err = a.registerAt(ctx, f, p, port)
+	if err == nil {
+		a.keep(ctx, p, c)
+		return c, "", nil
+	}
+	var refused *endpointError
 	switch {
+	case !errors.As(err, &refused) || refused.temporary():
+		return client{}, "", &Error{Message: fmt.Sprintf("registering at %s failed: %v", show(p.server.issuer), err), Hint: "Check the network, and try again later.", Err: err}
+	case p.server.guessed:
+		return client{}, "", &Error{
+			Message: fmt.Sprintf("the server %s does not say where to sign in", a.o.URL.Host),
+			Hint:    "Give a valid key or token among the server's headers, or a client id under which this program is registered there.",
+			Err:     err,
+		}
+	}
+	return client{}, fmt.Sprintf("the authorization server %s refused to register this program: %v", show(p.server.issuer), err), nil
+}
+
+// ask asks the person for a client.
+func (a *Account) ask(ctx context.Context, p place, port int, reason string) (client, error) {
+	c, err := a.o.Person.Client(ctx, Request{Issuer: p.server.issuer, Redirect: redirectOn(port), Reason: strings.ToUpper(reason[:1]) + reason[1:] + "."})
+	switch {
+	case errors.Is(err, ErrRefused):
+		return client{}, ErrRefused
 	case err != nil:
-		return client{}, err
+		return client{}, &Error{Message: reason, Hint: "Set the client id under which this program is registered there.", Err: err}
 	case c.ID == "":
 		return client{}, &Error{Message: reason, Hint: "Set the client id under which this program is registered there."}
 	}

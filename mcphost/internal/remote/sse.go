@@ -39,7 +39,7 @@ const lineKept = 1 << 20
 var errTooLarge = errors.New("an event is larger than the limit")
 
 func newStream(r io.Reader, limit int64) *stream {
-	return &stream{r: bufio.NewReaderSize(r, 16<<10), max: limit, first: true}
+	return &stream{r: bufio.NewReaderSize(r, 4<<10), max: limit, first: true}
 }
 
 // beginKept is how much is kept of the data of an event above the limit, in bytes.

@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"testing"
@@ -23,8 +22,7 @@ func BenchmarkOverhead(b *testing.B) {
 			arguments := trial.EchoArguments(size.Bytes)
 			bare, ours := library(b), ourSession(b)
 			trial.Compare(b, size, func() error {
-				_, err := bare.CallTool(b.Context(), &mcp.CallToolParams{Name: "echo", Arguments: json.RawMessage(arguments)})
-				return err
+				return trial.BareCall(b.Context(), bare, arguments)
 			}, func() error {
 				r := ours.Do(b.Context(), session.Request{
 					Method: "tools/call", Subject: "echo", Params: []wire.Member{{Name: "arguments", Value: arguments}},

@@ -298,7 +298,7 @@ func (s *Session) invoke(ctx context.Context, r Request) (err error) {
 	}()
 	meta := mcp.Meta{"progressToken": r.Token}
 	if level := s.level.Load(); level != nil && s.hello.Modern {
-		meta[mcp.MetaKeyLogLevel] = *level
+		meta["io.modelcontextprotocol/logLevel"] = *level // MCP 2026-07-28, basic, _meta
 	}
 	switch r.Method {
 	case "tools/call":

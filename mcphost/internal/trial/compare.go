@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"slices"
@@ -128,6 +129,15 @@ func EchoCommand() (path string, env []string) {
 		panic(err)
 	}
 	return self, []string{role + "=echo"}
+}
+
+// BareCall calls the tool "echo" with the library alone. It asks for progress, as this program does with every call:
+// the server answers the same request then, and what it does with it counts on both sides.
+func BareCall(ctx context.Context, s *mcp.ClientSession, arguments []byte) error {
+	_, err := s.CallTool(ctx, &mcp.CallToolParams{
+		Meta: mcp.Meta{"progressToken": "bare-1"}, Name: "echo", Arguments: json.RawMessage(arguments),
+	})
+	return err
 }
 
 // EchoArguments are arguments for the tool "echo" of about so many bytes: prose, with what JSON must escape now and then.

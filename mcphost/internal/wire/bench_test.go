@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -156,8 +157,12 @@ func FuzzFrames(f *testing.F) {
 		if len(frames) != 1 {
 			t.Fatalf("%d answers: %q", len(frames), frames)
 		}
-		if _, err := jsonrpc.DecodeMessage(frames[0]); err != nil {
+		theirs, err := jsonrpc.DecodeMessage(frames[0])
+		if err != nil {
 			t.Fatalf("the library cannot read %q: %v", frames[0], err)
+		}
+		if ours, err := decode(frames[0]); err != nil || !reflect.DeepEqual(ours, theirs) {
+			t.Fatalf("%q is %+v to the library, %+v here, %v", frames[0], theirs, ours, err)
 		}
 		a, ok := p.Answer()
 		if !ok || a.Err == nil && !json.Valid(a.Result) {

@@ -136,7 +136,7 @@ func (s *Stdio) consume() (whole bool) {
 
 // deliver hands one of the Tap's messages to the library.
 func (s *Stdio) deliver(frame []byte) {
-	m, err := jsonrpc.DecodeMessage(frame)
+	m, err := decode(frame)
 	if err != nil {
 		s.o.Tap.reportNoise([]byte("the answer of the server could not be handed on: " + err.Error()))
 		return
