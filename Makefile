@@ -54,7 +54,7 @@ fuzz: need-run
 # Figures are printed beside a baseline measured in the same run. Nothing fails by the clock; where a cost is promised as
 # a multiple of the bare library's, it fails by that.
 bench: need-run
-	$(GO) test -tags $(TAGS) -run '^$$' -bench . -benchtime 1s $(PACKAGES)
+	$(GO) test -p 1 -tags $(TAGS) -run '^$$' -bench . -benchtime 1s $(PACKAGES)
 
 # Makes the pictures of docs/ anew: every screen of the real window, in both themes and both languages.
 screenshots: need-test

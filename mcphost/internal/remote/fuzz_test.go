@@ -17,8 +17,9 @@ type pieces struct {
 
 func (p pieces) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), p.n)]) }
 
-// FuzzEvents gives anything to the reader of server-sent events. How it is cut into pieces, and how its
-// lines end, makes no difference, no event is larger than the limit, no more room is taken than that, and an event behind whatever came is always found.
+// FuzzEvents gives anything to the reader of server-sent events. How it is cut into pieces, and how its lines end,
+// makes no difference, no event is larger than the limit, no more room is taken than that, and an event behind
+// whatever came is always found.
 func FuzzEvents(f *testing.F) {
 	for _, s := range []string{
 		"data: a\n\ndata:b\r\n\r\ndata: c\r\rdata", "\ufeffdata: x\n\n", ": comment\nid: 7\nretry: 10\nevent: message\ndata: {\ndata: }\n\n",

@@ -232,6 +232,7 @@ func TestSecondAnswer(t *testing.T) {
 		t.Error(got)
 	}
 	s.works(t)
+	later(t, "the second answer", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.late) > 0 })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.late) != 1 || !s.late[0].Duplicate || s.late[0].Token != "t-1" {
