@@ -90,7 +90,7 @@ func (c *Connection) link(ctx context.Context, old bool) (*live, session.Link, e
 	c.mu.Lock()
 	l.stderr = p.Stderr
 	c.mu.Unlock()
-	return l, wire.NewStdio(wire.StdioOptions{Process: p, Tap: l.tap, Grace: stopGrace, ProbeTimeout: -1}), nil
+	return l, wire.NewStdio(wire.StdioOptions{Process: p, Tap: l.tap, Grace: stopGrace}), nil
 }
 
 // program finds and starts the server's program.

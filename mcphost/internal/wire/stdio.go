@@ -55,10 +55,6 @@ type StdioOptions struct {
 	// WriteTimeout is how long the process may leave one message unread before it
 	// counts as hung and is killed; 0 means 30 s.
 	WriteTimeout time.Duration
-	// ProbeTimeout is how long server/discover may stay unanswered; then the library is
-	// told that the method is not there, and goes on with initialize on the same
-	// process. 0 means 5 s, less than 0 for ever.
-	ProbeTimeout time.Duration
 }
 
 // exitWait is how long a process that closed its output may take to end, and a
@@ -76,9 +72,6 @@ func NewStdio(o StdioOptions) *Stdio {
 	}
 	if o.WriteTimeout == 0 {
 		o.WriteTimeout = 30 * time.Second
-	}
-	if o.ProbeTimeout == 0 {
-		o.ProbeTimeout = 5 * time.Second
 	}
 	s := &Stdio{
 		o: o, jobs: make(chan *job), in: make(chan jsonrpc.Message, 16),
@@ -245,9 +238,6 @@ func (s *Stdio) write() {
 	in := s.o.Process.Stdin()
 	hung := time.AfterFunc(time.Hour, func() { s.shutdown(s.exit("stopped reading its standard input")) })
 	hung.Stop()
-	probe := time.AfterFunc(time.Hour, func() {})
-	probe.Stop()
-	defer func() { probe.Stop() }()
 	for {
 		var j *job
 		select {
@@ -274,10 +264,6 @@ func (s *Stdio) write() {
 			j.ended <- s.ended()
 			return
 		}
-		if out.Method() == "server/discover" && s.o.ProbeTimeout > 0 {
-			probe.Stop()
-			probe = time.AfterFunc(s.o.ProbeTimeout, func() { s.probeUnanswered(out) })
-		}
 		out.Sent()
 		j.ended <- nil
 	}
@@ -288,12 +274,6 @@ func (s *Stdio) write() {
 func (s *Stdio) writeFailed() {
 	if !waitFor(s.done, 2*exitWait) {
 		s.shutdown(s.exit("closed its standard input"))
-	}
-}
-
-func (s *Stdio) probeUnanswered(out *Outgoing) {
-	if frame := out.Fail(&Error{Code: CodeMethodNotFound, Message: "server/discover was not answered in time"}); frame != nil {
-		s.deliver(frame)
 	}
 }
 

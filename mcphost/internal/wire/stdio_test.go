@@ -198,7 +198,6 @@ func TestConnectThroughNoise(t *testing.T) {
 		"batch":               {"--step", as(`[{"jsonrpc":"2.0","method":"notifications/message","params":{}},` + good + `]`)},
 		"two on a line":       {"--step", as(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}` + good)},
 		"several lines":       {"--step", as("{\n\"jsonrpc\":\"2.0\",\n \"id\":${id},\n\n\"result\":\nRESULT\n}")},
-		"discover ignored":    {"--discover", "ignore"},
 		"discover with null":  {"--discover", "null-id"},
 		"discover with {}":    {"--discover", "empty"},
 		"capabilities true":   {"--step", `initialize=@result {"protocolVersion":"2025-06-18","capabilities":{"tools":true,"logging":[]},"serverInfo":"x"}`},
@@ -208,8 +207,7 @@ func TestConnectThroughNoise(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			set := setup{stdio: StdioOptions{ProbeTimeout: 100 * time.Millisecond}}
-			s := connect(t, set, args...)
+			s := connect(t, setup{}, args...)
 			s.works(t)
 			if _, raw := s.tap.Handshake(); !json.Valid(raw) {
 				t.Errorf("the handshake is %q", raw)
@@ -339,7 +337,7 @@ func TestMinimalServer(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	begin := time.Now()
-	s := connect(t, setup{program: program, stdio: StdioOptions{ProbeTimeout: time.Minute}})
+	s := connect(t, setup{program: program})
 	if got := s.InitializeResult().ProtocolVersion; got != "2024-11-05" {
 		t.Errorf("version %s", got)
 	}
