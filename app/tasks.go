@@ -145,12 +145,37 @@ func (a *App) followTask(t *openTask) {
 	}
 	var o consent.Outcome
 	if err != nil {
-		o, err = a.gate.Lose(a.tasks.ctx, t.OpenTask, "The server works on the call as a task, and could not be asked for it after Steward had been closed: "+err.Error())
+		o, err = a.gate.Lose(a.tasks.ctx, t.OpenTask, journal.Unknown, "The server works on the call as a task, and could not be asked for it after Steward had been closed: "+err.Error())
 	} else {
 		o, err = a.gate.Resume(a.tasks.ctx, t.OpenTask, conn, consent.Limits{Timeout: a.o.ToolTimeout}, t.see)
 	}
-	if err == nil && o.Outcome != journal.Running {
-		err = a.engine.Answered(context.WithoutCancel(a.tasks.ctx), t.OpenTask, o)
+	a.taskEnded(t, o, err)
+}
+
+// giveUpTask ends the record of a call that is not followed on now, because the person
+// does not wait for it any more; false where there is none such.
+func (a *App) giveUpTask(call string) bool {
+	a.tasks.mu.Lock()
+	defer a.tasks.mu.Unlock()
+	for _, t := range a.tasks.open {
+		if a.tasks.gone || t.begun || t.Call != call && t.Edits != call {
+			continue
+		}
+		t.begun = true
+		a.tasks.wg.Go(func() {
+			defer t.see()
+			o, err := a.gate.Lose(a.tasks.ctx, t.OpenTask, journal.Cancelled, "The person does not wait for its task any more; the server could not be told.")
+			a.taskEnded(t, o, err)
+		})
+		return true
+	}
+	return false
+}
+
+// taskEnded stores how a call ended, unless its record is still open.
+func (a *App) taskEnded(t *openTask, o consent.Outcome, err error) {
+	if o.Outcome != journal.Running { // also where its record has to wait for the disk
+		err = errors.Join(err, a.engine.Answered(context.WithoutCancel(a.tasks.ctx), t.OpenTask, o))
 	}
 	if err != nil {
 		a.notice("journal", t.Server, err.Error())

@@ -75,7 +75,7 @@ func TestATaskIsStoppedAfterARestart(t *testing.T) {
 	r := taskRig(t, "core", "100", "task-forever")
 	turn := r.send(Draft{Text: "go"})
 	id := turn.Conversation()
-	r.answer(consent.Answer{Action: consent.Allow})
+	r.answer(consent.Answer{Action: consent.Allow, Arguments: `{"a":2}`})
 	r.until("the task runs", r.onTask)
 	r.reopen()
 	call := r.messages(id)[1].Calls[0].ID
@@ -135,4 +135,26 @@ func TestATaskOfAServerThatIsNotGivenNow(t *testing.T) {
 	r.o.ServersFile = given
 	r.open()
 	r.until("it has ended", func() bool { return r.messages(turn.Conversation())[1].Calls[0].Outcome == "ok" })
+}
+
+// A call whose server cannot be asked for its task can be given up.
+func TestATaskIsGivenUp(t *testing.T) {
+	t.Parallel()
+	r := taskRig(t, "core", "300", "task")
+	turn := r.send(Draft{Text: "go"})
+	r.answer(consent.Answer{Action: consent.Allow})
+	r.until("the task runs", r.onTask)
+	r.close()
+	r.o.ServersFile = filepath.Join(t.TempDir(), "none.json")
+	write(t, r.o.ServersFile, `{"mcpServers":{}}`)
+	r.open()
+	r.app.TasksSeen(context.Background())
+	call := func() CallState { return r.messages(turn.Conversation())[1].Calls[0] }
+	if !r.app.StopCall(call().ID) {
+		t.Fatal("it cannot be stopped")
+	}
+	r.until("it has ended", func() bool { return call().State == CallDone })
+	if c := call(); c.Outcome != "cancelled" || c.Effect != "unknown" || !strings.Contains(c.Reason, "does not wait for its task") {
+		t.Errorf("%+v", c)
+	}
 }

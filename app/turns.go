@@ -50,7 +50,7 @@ func (a *App) Stop(conversation string) {
 
 // StopCall stops one running or waiting call, made by a turn or by hand, and nothing else.
 // It returns at once. False: no such call is under way.
-func (a *App) StopCall(id string) bool { return a.gate.Stop(id) }
+func (a *App) StopCall(id string) bool { return a.gate.Stop(id) || a.giveUpTask(id) }
 
 // StopAll stops every turn, every call and every server. Servers start again when they are
 // needed. It returns when the servers have ended, or with ctx; at most about three seconds.

@@ -38,6 +38,7 @@ type Connection struct {
 	wake   chan struct{} // a start is wanted
 	gone   chan struct{} // supervise has returned
 	events *events
+	wire   wire.Log // of all its sessions
 	gather *gather
 	asks   chan struct{} // held while a question is being asked that belongs to no single call
 	tasks  tasks
@@ -56,7 +57,6 @@ type Connection struct {
 	crashes  int
 	lastErr  error
 	stderr   string
-	frames   []Frame // of the last session
 	log      ring
 	messages messages
 	lists    lists
@@ -353,10 +353,9 @@ func (c *Connection) parted(l *live) {
 	c.mu.Unlock()
 	close(l.over)
 	_ = l.session.Close() // why it ended is known already
-	frames := c.convertFrames(l.tap.Frames())
+	stderr := l.stderr()
 	c.mu.Lock()
-	c.stderr = l.stderr()
-	c.frames = frames
+	c.stderr = stderr
 	c.mu.Unlock()
 }
 

@@ -56,6 +56,8 @@ var callFaults = map[string]ended{
 	"call-large-declared":    {send.Unknown, "larger than 1 MiB"},
 	"call-large-zipped":      {send.Unknown, "larger than 1 MiB"},
 	"call-large-event":       {send.Unknown, "larger than 1 MiB"},
+	"call-stream-endless":    {send.Unknown, "larger than 1 MiB"},
+	"call-comments-endless":  {send.Unknown, "larger than 1 MiB"},
 	"call-stream-ends":       {send.Unknown, "closed the stream"},
 	"call-stream-trickles":   {send.Timeout, "2s"},
 	"call-stream-odd":        {send.OK, ""},
@@ -102,7 +104,7 @@ func TestEveryFaultOfACall(t *testing.T) {
 				t.Fatal("nobody says what is right")
 			}
 			s, cfg := faulty(t, scriptedserver.Options{}, name)
-			if strings.HasPrefix(name, "call-large") {
+			if strings.HasPrefix(name, "call-large") || strings.HasSuffix(name, "endless") {
 				cfg.ToolTimeout, cfg.MaxFrame = time.Minute, 1<<20 // TestHTTPLimits is about the limit that holds otherwise
 			}
 			h, _ := trial.Host(t, mcphost.Options{})

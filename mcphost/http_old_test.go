@@ -250,7 +250,7 @@ func TestWhenOldSSEIsTried(t *testing.T) {
 			s.first, s.body = tt.status, tt.body
 			s.get = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }
 			got := refused(t, s.config())
-			if tried := s.gets.Load() > 0; tried != tt.tried || !strings.Contains(got, tt.want) || strings.Contains(got, "418") {
+			if tried := s.gets.Load() > 0; tried != tt.tried || !strings.Contains(got, tt.want) || strings.Contains(got, "teapot") {
 				t.Errorf("tried: %v; %s", tried, got)
 			}
 		})

@@ -66,11 +66,10 @@ func (c *Connection) opened(l *live) {
 	if l != nil || last == nil {
 		return
 	}
-	frames := c.convertFrames(last.tap.Frames())
+	s := last.stderr()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.frames = frames
-	if s := last.stderr(); s != "" {
+	if s != "" {
 		c.stderr = s
 	}
 }

@@ -31,16 +31,10 @@ func (c *Connection) Stderr() string {
 	return c.redact(kept)
 }
 
-// Frames returns the newest messages of the current session, or of the last
-// one, oldest first, redacted.
-func (c *Connection) Frames() []Frame {
-	if l, _ := c.shown(); l != nil {
-		return c.convertFrames(l.tap.Frames())
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.frames
-}
+// Frames returns the newest messages of the connection, oldest first, redacted:
+// at most 512, and 1 MiB of their text. Those before a restart stay, so that what
+// led to an end can be looked at after the server has been started again.
+func (c *Connection) Frames() []Frame { return c.convertFrames(c.wire.Frames()) }
 
 // Shown converts frames of the wire for display, redacted. Only code below this
 // package can make them.

@@ -28,7 +28,7 @@ func TestSignInHoldsUpAStart(t *testing.T) {
 		return ctx.Err()
 	}
 	k := toolCall(t, c, nil)
-	k.Timeout, k.Max = 400*time.Millisecond, 400*time.Millisecond
+	k.Timeout, k.Max = 2*time.Second, 2*time.Second
 	s.RevokeAccess()
 	s.RevokeRefresh()
 	restarted := make(chan error, 1)
@@ -42,7 +42,7 @@ func TestSignInHoldsUpAStart(t *testing.T) {
 		}
 		ended <- r
 	}()
-	time.Sleep(2 * k.Max) // a limit that ran on would have passed
+	time.Sleep(k.Max + time.Second) // a limit that ran on would have passed
 	if _, err := browse(t.Context(), page.URL); err != nil {
 		t.Fatal(err)
 	}

@@ -306,7 +306,7 @@ func TestSignInPatience(t *testing.T) {
 	}
 	h, w := trial.Host(t, mcphost.Options{SignIn: p})
 	cfg := guardedConfig(s)
-	cfg.StartTimeout = 300 * time.Millisecond
+	cfg.StartTimeout = 2 * time.Second
 	started := make(chan error, 1)
 	go func() {
 		_, err := h.Connect(context.Background(), cfg)
@@ -315,7 +315,7 @@ func TestSignInPatience(t *testing.T) {
 	page := <-asked
 	trial.Wait(t, w, func(o mcphost.SignInChanged) bool { return o.Server == "web" })
 	trial.Connect(t, h, trial.Scripted("other"))
-	time.Sleep(2 * cfg.StartTimeout) // a limit that ran on would have passed
+	time.Sleep(cfg.StartTimeout + time.Second) // a limit that ran on would have passed
 	if st := h.Connections()[0].SignInState(); !st.Waiting || !st.Needed {
 		t.Errorf("%+v", st)
 	}
@@ -331,7 +331,7 @@ func TestSignInPatience(t *testing.T) {
 	s.RevokeAccess()
 	s.RevokeRefresh()
 	k := toolCall(t, c, nil)
-	k.Timeout, k.Max = 400*time.Millisecond, 400*time.Millisecond
+	k.Timeout, k.Max = 2*time.Second, 2*time.Second
 	ended := make(chan send.Result, 1)
 	go func() {
 		r, err := send.Tool(context.Background(), k)
@@ -344,7 +344,7 @@ func TestSignInPatience(t *testing.T) {
 	if !slices.Equal(page.Calls, []string{"k"}) {
 		t.Errorf("waiting calls: %q", page.Calls)
 	}
-	time.Sleep(2 * k.Max)
+	time.Sleep(k.Max + time.Second)
 	if _, err := browse(t.Context(), page.URL); err != nil {
 		t.Fatal(err)
 	}

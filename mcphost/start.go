@@ -33,6 +33,9 @@ func (c *Connection) start(ctx context.Context) (*live, error) {
 	}
 	c.welcome(l)
 	if err := c.readTools(ctx, l); err != nil && (unsigned(err) || l.ended() || ctx.Err() != nil && len(c.Tools()) == 0) {
+		if cause := context.Cause(ctx); errors.Is(cause, errStartLimit) {
+			err = cause
+		}
 		if cause := l.session.Err(); cause != nil {
 			err = cause
 		} else if errors.Is(context.Cause(ctx), errStartLimit) {
@@ -72,7 +75,7 @@ func (c *Connection) annotate(l *live, link session.Link, err error) error {
 func (c *Connection) link(ctx context.Context, old bool) (*live, session.Link, error) {
 	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), roots: newRootsWait(), renewed: make(chan struct{}, 1), stderr: func() string { return "" }}
 	l.tap = wire.NewTap(wire.Options{
-		MaxFrame: c.cfg.maxFrame(), Now: c.now, Capabilities: session.Tasks(),
+		MaxFrame: c.cfg.maxFrame(), Now: c.now, Capabilities: session.Tasks(), Log: &c.wire,
 		Handle: c.handleOn(l.roots), Notify: c.notified, Noise: c.noised, Late: c.late,
 	})
 	c.opens(l)

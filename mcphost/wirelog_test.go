@@ -79,3 +79,24 @@ func script(t *testing.T, steps ...string) string {
 	}
 	return file
 }
+
+// TestTheLogOutlivesARestart checks that what went before a crash, and what the server was asked to find out which era it
+// is of, can still be looked at when it has been started again.
+func TestTheLogOutlivesARestart(t *testing.T) {
+	t.Parallel()
+	h, w := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, trial.Scripted("s", "--discover", "exit"))
+	if r := callEcho(t, c, "die"); r.Outcome != "unknown" {
+		t.Fatalf("%+v", r)
+	}
+	trial.Wait(t, w, func(e mcphost.Exited) bool { return e.Code == 3 })
+	if err := c.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := framesText(c.Frames())
+	for text, most := range map[string]int{`"method":"server/discover"`: 1, `"name":"die","arguments"`: 1, `"method":"initialize"`: 2, `"method":"ping"`: 1} {
+		if n := strings.Count(got, text); n != most {
+			t.Errorf("%s stands there %d times, want %d:\n%s", text, n, most, got)
+		}
+	}
+}

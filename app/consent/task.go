@@ -64,6 +64,9 @@ func (g *Gate) Resume(ctx context.Context, t journal.OpenTask, conn *mcphost.Con
 	r := g.resumed(ctx, t, conn)
 	r.stop, r.lim = stop, lim
 	defer g.stoppable(r.call.ID(), stop)()
+	if t.Edits != "" { // a card knows it by the call that the model made
+		defer g.stoppable(t.Edits, stop)()
+	}
 	g.enter(r)
 	defer g.leave(r)
 	r.asTask()
@@ -78,11 +81,12 @@ func (g *Gate) Resume(ctx context.Context, t journal.OpenTask, conn *mcphost.Con
 	return r.received(res)
 }
 
-// Lose ends the record of a call whose task cannot be followed on; why is a sentence.
-func (g *Gate) Lose(ctx context.Context, t journal.OpenTask, why string) (Outcome, error) {
+// Lose ends the record of a call whose task is not followed on: outcome is journal.Unknown
+// or journal.Cancelled, why a sentence.
+func (g *Gate) Lose(ctx context.Context, t journal.OpenTask, outcome, why string) (Outcome, error) {
 	r := g.resumed(ctx, t, nil)
 	o, err := r.end(Outcome{
-		Outcome: journal.Unknown, Effect: journal.EffectUnknown, Reason: g.cleanText(why), Seconds: g.o.Now().Sub(r.started).Seconds(),
+		Outcome: outcome, Effect: journal.EffectUnknown, Reason: g.cleanText(why), Seconds: g.o.Now().Sub(r.started).Seconds(),
 	}, nil)
 	if err != nil {
 		err = errors.Join(fmt.Errorf("the task of record %d is lost", t.Record.Record), err)

@@ -124,6 +124,12 @@ func TestPathAsksTheLoginShell(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 		list := filepath.SplitList(got)
+		if c.found {
+			if list[0] != "/from/shell" {
+				t.Errorf("%s: what a terminal finds first does not come first: %q", name, list)
+			}
+			list = list[1:]
+		}
 		if list[0] != "/usr/bin" || list[1] != "/bin" || slices.Contains(list, ".") {
 			t.Errorf("%s: %q", name, list)
 		}

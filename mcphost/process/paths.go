@@ -44,8 +44,8 @@ func NewPaths() *Paths {
 	}
 }
 
-// Path returns our own PATH, the login shell's PATH and the existing ones of the
-// usual folders of package managers, without duplicates and without relative
+// Path returns the login shell's PATH, our own and the existing ones of the usual
+// folders of package managers, in this order, without duplicates and without relative
 // folders. The shell is not asked where our own PATH already comes from one, or on
 // Windows.
 func (p *Paths) Path(ctx context.Context) string {
@@ -56,8 +56,8 @@ func (p *Paths) Path(ctx context.Context) string {
 }
 
 // Ask is [Paths.Path] that asks the shell in any case, for what is not found otherwise:
-// a desktop session may come from a shell that had not read all its files. The shell is
-// asked once; its start files may print what they like. If it hangs (3 s) or is missing,
+// a desktop session may come from a shell that had not read all its files; our own PATH
+// then comes first. The shell is asked once; its start files may print what they like. If it hangs (3 s) or is missing,
 // only its folders are. If ctx ends first, the answer is without them, and a later call
 // gets them.
 func (p *Paths) Ask(ctx context.Context) string {
@@ -67,7 +67,11 @@ func (p *Paths) Ask(ctx context.Context) string {
 	p.once.Do(func() {
 		p.work.Go(func() {
 			defer close(p.done)
-			p.path = joinPaths(os.Getenv("PATH"), shellPath(p.life))
+			own, shell := os.Getenv("PATH"), shellPath(p.life)
+			if asksShell() {
+				own, shell = shell, own // the person's choice among several versions of a program
+			}
+			p.path = joinPaths(own, shell)
 		})
 	})
 	select {

@@ -247,11 +247,11 @@ func TestTaskLimits(t *testing.T) {
 	eachForm(t, func(t *testing.T, flags []string) {
 		record := filepath.Join(t.TempDir(), "record")
 		h, _ := trial.Host(t, mcphost.Options{})
-		c := trial.Connect(t, h, trial.Scripted("s", append(flags, "--record", record, "--task-ms", "3000")...))
+		c := trial.Connect(t, h, trial.Scripted("s", append(flags, "--record", record, "--task-ms", "7000")...))
 		var both sync.WaitGroup
 		for _, tool := range []string{"task", "task-hint"} { // the second wants not to be asked for longer than the limit
 			k := call(t, c, tool, `{}`)
-			k.Timeout = time.Second
+			k.Timeout = 3 * time.Second
 			both.Go(func() {
 				if r, err := send.Tool(t.Context(), k); err != nil || r.Outcome != "ok" {
 					t.Errorf("%s: %+v %v", tool, r, err)

@@ -111,6 +111,20 @@ func large(header, before, after string, zip, declared bool) do {
 	}
 }
 
+// endless sends a line of a stream that never ends, as fast as it is taken.
+func endless(begin string) do {
+	return func(s *Web, w http.ResponseWriter, r *http.Request, m message) bool {
+		with(200, asStream, begin)(s, w, r, m)
+		block := strings.Repeat("x", 1<<20)
+		for r.Context().Err() == nil {
+			if _, err := io.WriteString(w, block); err != nil {
+				break
+			}
+		}
+		return true
+	}
+}
+
 // reset closes the connection, after a beginning of the answer if there is one.
 func reset(begin string) do {
 	return func(_ *Web, w http.ResponseWriter, _ *http.Request, m message) bool {
@@ -168,6 +182,8 @@ var webFaults = map[string]fault{
 	"call-large-declared":     {"tools/call", large(asJSON, `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"`, `"}]}}`, false, true)},
 	"call-large-zipped":       {"tools/call", large(asJSON, `{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"`, `"}]}}`, true, false)},
 	"call-large-event":        {"tools/call", large(asStream, `data: {"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"`, "\"}]}}\n\n", false, false)},
+	"call-stream-endless":     {"tools/call", endless("data: ")},
+	"call-comments-endless":   {"tools/call", endless(":")},
 	"call-stream-ends":        {"tools/call", with(200, asStream, ": nothing\n\n")},
 	"call-stream-trickles":    {"tools/call", trickle(asStream, ":")},
 	"call-stream-odd":         {"tools/call", with(200, asStream, "\uFEFF: hello\r\n\r\nnonsense\r\nretry: -1\r\nretry: 99999999999\r\nevent: ping\r\ndata: {}\r\n\r\ndata: no JSON\r\n\r\ndata:${answer}\r\n\r\n")},

@@ -97,6 +97,7 @@ var pieces = []string{
 var whole = []string{
 	"the limit of 1 round for one turn was reached; send another message to go on", "the limit of 25 rounds for one turn was reached; send another message to go on",
 	"the server https://x/mcp wants a sign-in: the authorization server https://y gave no token (status 400, invalid_grant).",
+	"the server https://x/mcp wants a sign-in (401 Unauthorized): signing in was refused.",
 	"the server https://x/mcp wants a sign-in: signing in was refused.", "the sign-in could not be deleted: no",
 	"the server https://x/mcp wants a sign-in, which would travel unprotected over plain http.",
 	"A call of x was not executed: there is no tool named x. Use one of the tools that are offered, by its exact name.",

@@ -483,21 +483,3 @@ func TestTheKeyboardReachesEverything(t *testing.T) {
 	}
 	d.until("it is stopped", func() bool { return d.place.p.detail.State == app.ServerIdle && d.place.p.doing["scripted"] == "" })
 }
-
-// However much is odd about a server, its head leaves room for the rest, and all of it stands under Doctor.
-func TestManyProblemsLeaveRoom(t *testing.T) {
-	d := newDesk(t, "light", "en", map[string]any{"scripted": entry(t, "--step", `tools/list=@result {"tools":[`+strings.Repeat("7,", 40)+`{"name":"a","inputSchema":{"type":"object"}}]}`)}, true)
-	d.started("scripted")
-	d.until("its problems are known", func() bool { return len(d.place.p.detail.Problems) > 20 })
-	if h := d.place.detail.head.Size().Height; h > 200 {
-		t.Errorf("the head is %v high", h)
-	}
-	d.place.detail.choose(tabDoctor)
-	last := d.place.p.detail.Problems[len(d.place.p.detail.Problems)-1]
-	if d.place.page() != d.place.detail.doctor.page || !says(d.place.page().body, "things about it are odd") {
-		t.Error("the problems do not stand under Doctor")
-	}
-	if strings.TrimSpace(last) == "" {
-		t.Error("a problem says nothing")
-	}
-}

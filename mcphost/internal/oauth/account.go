@@ -125,8 +125,9 @@ func (a *Account) Token(ctx context.Context) (string, error) {
 			a.mu.Unlock()
 			return t.Access, nil // a sign-in is under way; the server will say whether it is needed
 		}
+		w := fl.join(ctx)
 		a.mu.Unlock()
-		err := a.wait(ctx, fl)
+		err := a.wait(ctx, fl, w)
 		tried = !errors.Is(err, errAlone)
 		switch {
 		case err == nil, errors.Is(err, errNeedsPerson):
@@ -152,6 +153,10 @@ func (a *Account) Admit(ctx context.Context, d Denial, t *Tries) error {
 		news := !a.needed
 		a.needed = true
 		fl, err := a.admit(ctx, d, t)
+		var w *string
+		if fl != nil {
+			w = fl.join(ctx)
+		}
 		a.mu.Unlock()
 		if news {
 			a.o.Changed()
@@ -159,7 +164,7 @@ func (a *Account) Admit(ctx context.Context, d Denial, t *Tries) error {
 		if fl == nil {
 			return err
 		}
-		err = a.wait(ctx, fl)
+		err = a.wait(ctx, fl, w)
 		if fl.isDone() {
 			if fl.asked {
 				t.asked++
@@ -258,19 +263,22 @@ func (f *flight) isDone() bool {
 	}
 }
 
-// wait waits for a flight, which ends when its last waiter leaves.
-func (a *Account) wait(ctx context.Context, fl *flight) error {
+// join adds one who waits for a flight. Account.mu is held.
+func (f *flight) join(ctx context.Context) (waiter *string) {
 	owner := ""
 	if call, ok := CallOf(ctx); ok {
 		owner = call.Owner
 	}
-	a.mu.Lock()
-	fl.waiting[&owner] = true
-	a.mu.Unlock()
+	f.waiting[&owner] = true
+	return &owner
+}
+
+// wait waits for a flight that was joined, which ends when its last waiter leaves.
+func (a *Account) wait(ctx context.Context, fl *flight, waiter *string) error {
 	defer func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		if delete(fl.waiting, &owner); len(fl.waiting) == 0 {
+		if delete(fl.waiting, waiter); len(fl.waiting) == 0 {
 			fl.cancel(errAlone)
 		}
 	}()

@@ -354,7 +354,7 @@ func (x *exchange) stream(ctx context.Context, resp *http.Response) error {
 		if !x.out.Open() {
 			return nil
 		}
-		if errors.Is(err, errTooLarge) {
+		if errors.Is(err, errTooLarge) || errors.Is(err, errEndless) {
 			return l.noAnswer(resp.StatusCode, "its answer is larger than %s", wire.SizeText(int(l.o.MaxFrame)))
 		}
 		if lastID != "" && lastID != last {

@@ -52,10 +52,14 @@ func (l *Link) do(req *http.Request) (*http.Response, error) {
 
 // unsigned explains a sign-in that did not come about.
 func (l *Link) unsigned(status int, err error) error {
-	out := &Error{Status: status, Err: err, Message: fmt.Sprintf("the server %s wants a sign-in: %v", show(l.url), err)}
+	wants := fmt.Sprintf("the server %s wants a sign-in", show(l.url))
+	if status != 0 {
+		wants += fmt.Sprintf(" (%d %s)", status, http.StatusText(status))
+	}
+	out := &Error{Status: status, Err: err, Message: fmt.Sprintf("%s: %v", wants, err)}
 	var e *oauth.Error
 	if errors.As(err, &e) {
-		out.Message = fmt.Sprintf("the server %s wants a sign-in: %s", show(l.url), e.Message)
+		out.Message = wants + ": " + e.Message
 		out.Hint = e.Hint
 	}
 	return out

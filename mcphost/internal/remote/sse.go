@@ -24,6 +24,7 @@ type event struct {
 // standard says, and a last event without an empty line counts.
 type stream struct {
 	r      *bufio.Reader
+	meter  *meter
 	max    int64
 	lastID string
 	retry  time.Duration // 0 = not given
@@ -39,7 +40,8 @@ const lineKept = 1 << 20
 var errTooLarge = errors.New("an event is larger than the limit")
 
 func newStream(r io.Reader, limit int64) *stream {
-	return &stream{r: bufio.NewReaderSize(r, 4<<10), max: limit, first: true}
+	m := &meter{r: r}
+	return &stream{r: bufio.NewReaderSize(m, 4<<10), meter: m, max: limit, first: true}
 }
 
 // beginKept is how much is kept of the data of an event above the limit, in bytes.
@@ -52,6 +54,7 @@ func (s *stream) next() (event, error) {
 	var e event
 	var size int64
 	tooLarge := false
+	s.meter.left = skipped * s.max
 	for {
 		line, err := s.line(s.max - size)
 		if errors.Is(err, errTooLarge) {

@@ -50,7 +50,11 @@ func (x *exchange) subscribe(ctx context.Context) {
 func final(err error) bool {
 	var e *Error
 	if errors.As(err, &e) {
-		return e.Status >= 300 && e.Status < 500 && e.Status != http.StatusTooManyRequests && e.Status != http.StatusRequestTimeout
+		switch e.Status {
+		case http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusUnauthorized: // a token is renewed with the next request
+			return false
+		}
+		return e.Status >= 300 && e.Status < 500
 	}
 	var rpc *wire.Error
 	return errors.As(err, &rpc) && (rpc.Code == wire.CodeMethodNotFound || rpc.Code == wire.CodeInvalidRequest || rpc.Code == wire.CodeInvalidParams)

@@ -40,6 +40,14 @@ func (l *frameLog) list() []Frame {
 	return append([]Frame(nil), l.frames...)
 }
 
+// Log is the log of all messages of a server, over one session after the other.
+// The zero Log is ready. Its methods may be called from any goroutine.
+type Log struct{ kept frameLog }
+
+// Frames returns the newest messages, oldest first: at most 512, and 1 MiB of
+// their text.
+func (l *Log) Frames() []Frame { return l.kept.list() }
+
 // clip returns a copy of at most n bytes.
 func clip(b []byte, n int) []byte { return append([]byte(nil), b[:min(len(b), n)]...) }
 

@@ -21,7 +21,7 @@ const endedKept = 1024
 // from any goroutine. Close ends it and its goroutines.
 type Tap struct {
 	o        Options
-	log      *frameLog
+	log      *Log
 	requests *requests
 
 	mu        sync.Mutex
@@ -65,8 +65,11 @@ func NewTap(o Options) *Tap {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Log == nil {
+		o.Log = &Log{}
+	}
 	return &Tap{
-		o: o, log: &frameLog{}, requests: newRequests(o.MaxFrame, o.Handle),
+		o: o, log: o.Log, requests: newRequests(o.MaxFrame, o.Handle),
 		expected: map[string]*Pending{}, open: map[string]*call{}, ended: map[string]pastCall{},
 	}
 }
@@ -338,7 +341,7 @@ func (t *Tap) Handshake() (method string, result json.RawMessage) {
 
 // Frames returns the newest messages of the connection, oldest first: at most 512,
 // and 1 MiB of their text.
-func (t *Tap) Frames() []Frame { return t.log.list() }
+func (t *Tap) Frames() []Frame { return t.log.Frames() }
 
 func (t *Tap) record(out bool, frame []byte, p *Pending) {
 	f := Frame{Time: t.o.Now(), Out: out, Size: len(frame), Bytes: clip(frame, frameKept)}
@@ -346,7 +349,7 @@ func (t *Tap) record(out bool, frame []byte, p *Pending) {
 		f.Token = p.want.Token
 		p.frames.add(f)
 	}
-	t.log.add(f)
+	t.log.kept.add(f)
 }
 
 // Note keeps in the log what went over the wire beside the messages: what HTTP says, a

@@ -70,6 +70,8 @@ type Options struct {
 	Notify func(method string, params json.RawMessage)
 	// Noise gets what a server sent that is no message, at most a few a second.
 	Noise func(Noise)
+	// Log keeps the messages; nil makes one for this connection alone.
+	Log *Log
 	// Late gets answers that nobody waits for: after a cancellation or timeout, a
 	// second answer, an unknown id.
 	Late func(Late)
