@@ -113,10 +113,22 @@ func (c ServerConfig) accountKey() string {
 	return string(sum[:])
 }
 
+// authorizes reports whether the person has set what the server is shown: a header, or
+// a name and password in the address. That is what it gets, and nothing else.
+func (c ServerConfig) authorizes() bool {
+	for name := range c.Headers {
+		if strings.EqualFold(name, "Authorization") {
+			return true
+		}
+	}
+	u, err := url.Parse(strings.TrimSpace(c.URL))
+	return err == nil && u.User != nil
+}
+
 // account returns the account of the connection's server; nil for servers that
 // are not signed in to, and where nobody could be asked.
 func (c *Connection) account() *oauth.Account {
-	if c.host.opts.SignIn == nil || c.cfg.transport() == TransportStdio {
+	if c.host.opts.SignIn == nil || c.cfg.transport() == TransportStdio || c.cfg.authorizes() {
 		return nil
 	}
 	s := &c.host.accounts
