@@ -3,6 +3,7 @@ package mcphost_test
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -125,6 +126,35 @@ func TestSignInConfiguredStays(t *testing.T) {
 	}
 	if n := len(other.Requests("as", "/register")); n != 1 {
 		t.Errorf("%d registrations at the other", n)
+	}
+}
+
+// TestSignInAtItself checks a server that would be its own authorization server, where
+// that is down, or would be spoken to unprotected: nothing is registered there.
+func TestSignInAtItself(t *testing.T) {
+	t.Parallel()
+	s := guarded(t, authserver.Options{
+		ResourceAt: []string{}, Challenge: func(*authserver.Server) []string { return nil },
+		TakeMCP: func(_ *authserver.Server, w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != "/.well-known/oauth-authorization-server" {
+				return false
+			}
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return true
+		},
+	})
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.MCP.Config.Handler.ServeHTTP(w, r) }))
+	t.Cleanup(func() { proxy.CloseClientConnections(); proxy.Close() })
+	far := guardedConfig(s)
+	far.URL, far.AllowHTTP, far.Proxy = "http://mcp.example/mcp", true, proxy.URL
+	for want, cfg := range map[string]mcphost.ServerConfig{"503": guardedConfig(s), "neither https": far} {
+		p := newSigner()
+		if se := failedStart(t, p, cfg); se.Stage != mcphost.StageSignIn || !strings.Contains(se.Message, want) || p.count() != 0 {
+			t.Errorf("%s: %s %s, %d visits", want, se.Stage, se.Message, p.count())
+		}
+	}
+	if n := len(s.Requests("mcp", "/register")); n != 0 {
+		t.Errorf("%d registrations", n)
 	}
 }
 
