@@ -114,7 +114,7 @@ func (a *Account) Token(ctx context.Context) (string, error) {
 	for tried := false; ; {
 		a.mu.Lock()
 		t, now := a.token, a.o.Now()
-		if tried || t.Access == "" || t.Refresh == "" || t.Expires.IsZero() || now.Before(t.Expires.Add(-leeway)) {
+		if tried || a.closed || t.Access == "" || t.Refresh == "" || t.Expires.IsZero() || now.Before(t.Expires.Add(-leeway)) {
 			a.mu.Unlock()
 			return t.Access, nil
 		}

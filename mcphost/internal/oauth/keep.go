@@ -64,7 +64,9 @@ func (a *Account) replace(ctx context.Context, f *fetcher, p place, old tokens) 
 	// often good for one use.
 	var newer tokens
 	if found, err := a.load(ctx, tokensKey(old.Issuer, old.Resource), &newer); err == nil && found &&
+		newer.Issuer == old.Issuer && newer.Resource == old.Resource &&
 		newer.Access != old.Access && newer.Refresh != old.Refresh && isToken(newer.Access) {
+		a.hide(newer.Access, newer.Refresh, newer.Client.Secret)
 		if newer.Expires.IsZero() || a.o.Now().Before(newer.Expires) {
 			a.adopt(p, newer)
 			return nil

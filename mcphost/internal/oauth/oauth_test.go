@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
@@ -199,5 +200,13 @@ func TestClosed(t *testing.T) {
 	}
 	if err := a.Admit(context.Background(), Denial{Status: 401}, &Tries{}); err == nil {
 		t.Error("it began a sign-in")
+	}
+	a = New(Options{Changed: func() { t.Error("it began to renew tokens") }, Now: time.Now})
+	a.token = tokens{Access: "access", Refresh: "refresh", Expires: time.Now().Add(-time.Hour)}
+	if err := a.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if token, err := a.Token(context.Background()); token != "access" || err != nil {
+		t.Errorf("%q, %v", token, err)
 	}
 }
