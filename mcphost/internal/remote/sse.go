@@ -118,7 +118,7 @@ func (s *stream) field(e *event, line []byte) {
 		e.data = append(e.data, value...)
 		e.has = true
 	case "id":
-		if id := string(value); len(id) <= maxSessionID && !strings.ContainsRune(id, 0) {
+		if id := string(value); len(id) <= maxSessionID && !strings.ContainsFunc(id, unsendable) {
 			s.lastID, e.id = id, id
 		}
 	case "retry":
@@ -127,6 +127,9 @@ func (s *stream) field(e *event, line []byte) {
 		}
 	}
 }
+
+// unsendable reports a character that no header can carry (RFC 9110, 5.5): an id with one could never be named as the last.
+func unsendable(c rune) bool { return c < ' ' && c != '\t' || c == 0x7F }
 
 // line reads up to the end of a line (LF, CRLF or CR), which it leaves out. A
 // line longer than limit is read to its end and reported as errTooLarge, with its
