@@ -15,7 +15,6 @@ import (
 type event struct {
 	name string
 	data []byte
-	id   string
 	has  bool // data was given
 }
 
@@ -119,7 +118,7 @@ func (s *stream) field(e *event, line []byte) {
 		e.has = true
 	case "id":
 		if id := string(value); len(id) <= maxSessionID && !strings.ContainsFunc(id, unsendable) {
-			s.lastID, e.id = id, id
+			s.lastID = id
 		}
 	case "retry":
 		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 {
