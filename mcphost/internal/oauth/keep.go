@@ -112,22 +112,22 @@ func (a *Account) drop(old tokens) {
 	}
 }
 
-// SignIn forgets a refusal, and signs in unless there are tokens that the server
-// has not refused.
+// SignIn forgets a refusal, and signs in unless there are tokens that have not expired
+// and that the server has not refused. Where those cannot be renewed, the person is asked.
 func (a *Account) SignIn(ctx context.Context) error {
 	a.mu.Lock()
 	a.refused, a.vain = false, nil
 	d, t := a.last, a.token
 	a.mu.Unlock()
 	a.o.Changed()
-	if t.Access != "" && d.Status == 0 {
+	if t.Access != "" && d.Status == 0 && (t.Expires.IsZero() || a.o.Now().Before(t.Expires)) {
 		return nil
 	}
 	if d.Status == 0 {
 		d.Status = http.StatusUnauthorized
 	}
 	d.Token = t.Access
-	return a.Admit(ctx, d, &Tries{})
+	return a.Admit(ctx, d, &Tries{wanted: true})
 }
 
 // revokeLimit bounds the revocation of tokens.
