@@ -241,6 +241,33 @@ func TestTaskServerDies(t *testing.T) {
 	})
 }
 
+// TestTokensOfSessions starts the server again: a task that is followed on keeps the
+// token of its call, which must then be no other call's.
+func TestTokensOfSessions(t *testing.T) {
+	t.Parallel()
+	record := filepath.Join(t.TempDir(), "record")
+	h, _ := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, trial.Scripted("s", "--record", record))
+	for range 2 {
+		do(t, call(t, c, "echo", `{"a":1}`))
+		if err := c.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := map[string]bool{}
+	for _, line := range lines(t, record, `"progressToken"`) {
+		_, token, _ := strings.Cut(line, `"progressToken":"`)
+		token, _, _ = strings.Cut(token, `"`)
+		if seen[token] {
+			t.Errorf("%s is the token of two requests", token)
+		}
+		seen[token] = true
+	}
+	if len(seen) < 5 {
+		t.Errorf("seen were %v", seen)
+	}
+}
+
 // TestTaskLimits checks that a task lives on beyond the limits of a call while it is
 // looked at, and ends at a limit that a person has set; the server is then told.
 func TestTaskLimits(t *testing.T) {
