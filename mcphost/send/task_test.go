@@ -320,3 +320,29 @@ func TestTaskProgress(t *testing.T) {
 		t.Errorf("a failed task with a result: %+v", r)
 	}
 }
+
+// TestTaskProgressFlood checks that the progress of a task is told no more often than that
+// of another call, and the last of it in any case.
+func TestTaskProgressFlood(t *testing.T) {
+	t.Parallel()
+	const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":1,"message":"more"}}`
+	h, _ := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, trial.Scripted("s",
+		"--step", `tool:work=@result {"task":{"taskId":"t1","status":"working","pollInterval":1000}}`,
+		"--step", `tool:work=@repeat 5000 `+progress,
+		"--step", `tool:work=`+strings.Replace(progress, "more", "the last", 1),
+		"--step", `tasks/get=@result {"taskId":"t1","status":"completed"}`,
+		"--step", `tasks/result=@result {"content":[]}`))
+	k := call(t, c, "work", `{}`)
+	var mu sync.Mutex
+	var said []string
+	k.Progress = func(_, _ float64, m string) { mu.Lock(); said = append(said, m); mu.Unlock() }
+	begun := time.Now()
+	r := do(t, k)
+	most := 102 + int(time.Since(begun).Seconds()*50)
+	mu.Lock()
+	defer mu.Unlock()
+	if r.Outcome != "ok" || len(said) > most || len(said) == 0 || said[len(said)-1] != "the last" {
+		t.Errorf("%s %s; %d reports were told, at most %d may be; the last of %.200q", r.Outcome, r.Reason, len(said), most, said)
+	}
+}
