@@ -53,11 +53,15 @@ func (c *Connection) setUntil(kind string, t lifetime, announced bool) {
 	}
 }
 
-// forgetLists has lists that are read when they are asked for read anew: those of another session say
-// nothing of this one. c.mu is held.
-func (c *Connection) forgetLists() {
-	for _, kind := range []string{"prompts", "resources", "templates"} {
+// forgetLists has lists that are read when they are asked for read anew, also those that are being read
+// just now: those of another session say nothing of this one. c.mu is held.
+func (c *Connection) forgetLists(kinds ...string) {
+	if c.lists.changes == nil {
+		c.lists.changes = map[string]int{}
+	}
+	for _, kind := range kinds {
 		delete(c.lists.known, kind)
+		c.lists.changes[kind]++
 	}
 }
 

@@ -165,7 +165,7 @@ func (c *Connection) welcome(l *live) {
 	old := c.info
 	c.info, c.protocol, c.caps = info, hello.Protocol, readCapabilities(hello.Capabilities)
 	c.stderr = ""
-	c.forgetLists()
+	c.forgetLists("prompts", "resources", "templates")
 	if hello.Modern && c.caps.logging {
 		l.session.SetLogLevel(c.level())
 	}
