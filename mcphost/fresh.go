@@ -116,7 +116,7 @@ func mismatch(err error) bool {
 // them, and reports whether to make the request again. A tool call is not: its receipt is spent, and
 // only a person, or a model that is asked for again, decides on another one. f is nil for the others.
 func (c *Connection) relist(ctx context.Context, l *live, f *inflight, reply *session.Reply) bool {
-	ctx, cancel := patience.WithTimeoutCause(ctx, settle, context.DeadlineExceeded)
+	ctx, cancel := patience.WithTimeoutCause(ctx, settle, unanswered(settle))
 	defer cancel()
 	err := c.readTools(ctx, l) // where it fails, the list read before stays, and that is in the log
 	if f == nil {

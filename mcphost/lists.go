@@ -78,7 +78,7 @@ type page struct {
 // replace an older list with; entries read until then are returned all the
 // same. A list the server declared but does not know is empty.
 func (c *Connection) readPages(ctx context.Context, l *live, kind, method, member string) (page, error) {
-	ctx, cancel := patience.WithTimeoutCause(ctx, listLimit, context.DeadlineExceeded)
+	ctx, cancel := patience.WithTimeoutCause(ctx, listLimit, unanswered(listLimit))
 	defer cancel()
 	var p page
 	problem := func(format string, args ...any) {
@@ -104,8 +104,12 @@ func (c *Connection) readPages(ctx context.Context, l *live, kind, method, membe
 				clear(seen)
 				continue
 			}
-			problem("page %d could not be read: %v", n, reply.Err)
-			return p, reply.Err
+			err := reply.Err
+			if ctx.Err() != nil {
+				err = context.Cause(ctx) // which says who ended it
+			}
+			problem("page %d could not be read: %v", n, err)
+			return p, err
 		}
 		m, ok := fields(reply.Result)
 		entries, isArray := array(m[member])
@@ -222,7 +226,7 @@ func (c *Connection) readTools(ctx context.Context, l *live) error {
 	case l.reading <- struct{}{}:
 		defer func() { <-l.reading }()
 	case <-ctx.Done():
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	c.mu.Lock()
 	declared := c.caps.tools

@@ -1,6 +1,8 @@
 package mcphost_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -83,6 +85,15 @@ func TestHangingPage(t *testing.T) {
 	c := trial.Connect(t, h, cfg)
 	if trial.Names(c.Tools()) != "echo add" || len(c.Problems()) == 0 {
 		t.Errorf("tools %s, problems %v", trial.Names(c.Tools()), c.Problems())
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, errors.New("it took too long"))
+	defer cancel()
+	if err := c.Refresh(ctx); err == nil || !strings.Contains(err.Error(), "it took too long") {
+		t.Errorf("read again: %v", err)
+	}
+	// Whoever reads it must learn what was waited for, not how that is done here.
+	if said := fmt.Sprint(c.Problems(), c.ListError(), c.Log()); strings.Contains(said, "context") {
+		t.Errorf("it is said: %s", said)
 	}
 }
 
