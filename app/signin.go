@@ -242,7 +242,7 @@ func (s *servers) forgetFailed(name string) {
 // signInNeeded says whether an error is that of a server which wants to be signed in to.
 func signInNeeded(err error) bool {
 	var start *mcphost.StartError
-	return errors.As(err, &start) && start.Stage == mcphost.StageSignIn
+	return errors.As(err, &start) && start.Stage == mcphost.StageSignIn && !start.KeyRefused
 }
 
 // signInHint is what to do about it.
@@ -252,6 +252,9 @@ func signInHint(server string) string {
 
 // signInNext is what to do where a start has failed for it.
 func signInNext(server string, start *mcphost.StartError) string {
+	if start.KeyRefused {
+		return start.Hint
+	}
 	if start.Hint == "" || errors.Is(start, mcphost.ErrSignInRefused) {
 		return signInHint(server)
 	}

@@ -128,6 +128,27 @@ func TestSignInConfiguredStays(t *testing.T) {
 	}
 }
 
+// TestSignInCorrectedSecret checks that a client secret which was corrected where it
+// is kept serves at the next start: the configuration that names it is the same.
+func TestSignInCorrectedSecret(t *testing.T) {
+	t.Parallel()
+	s := guarded(t, authserver.Options{})
+	s.AddClient("configured-id", "right-secret", "client_secret_basic")
+	h, _ := trial.Host(t, mcphost.Options{SignIn: newSigner()})
+	cfg := guardedConfig(s)
+	cfg.Hash, cfg.OAuth.ClientID, cfg.OAuth.ClientSecret = "same", "configured-id", "wrong-secret"
+	if _, err := h.Connect(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "invalid_client") {
+		t.Fatalf("err = %v", err)
+	}
+	for _, c := range h.Connections() {
+		if err := c.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg.OAuth.ClientSecret = "right-secret"
+	trial.Connect(t, h, cfg)
+}
+
 // TestSignInTwoEntries checks that two entries for one server share its tokens,
 // also where one has renewed them behind the other's back.
 func TestSignInTwoEntries(t *testing.T) {

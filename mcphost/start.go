@@ -229,7 +229,7 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 		out.Message, out.Hint = sentence(status.Message), status.Hint
 		if unsigned(err) || out.Stage == StageSignIn {
 			out.Stage = StageSignIn
-			out.Hint = c.signInHint(status)
+			out.Hint, out.KeyRefused = c.signInHint(status), c.cfg.authorizes()
 		}
 		if status.Unreached && out.Stage == StageHandshake {
 			out.Stage = StageStart

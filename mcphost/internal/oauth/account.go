@@ -82,7 +82,8 @@ type flight struct {
 // New makes an Account. Nothing is sent or asked yet.
 func New(o Options) *Account { return &Account{o: o, adopted: make(chan struct{})} }
 
-// Use sets what connections are made with: its proxy and certificates.
+// Use sets what connections are made with: its proxy and certificates. It must be
+// called before anything else.
 func (a *Account) Use(base *http.Transport) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

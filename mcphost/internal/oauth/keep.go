@@ -16,9 +16,6 @@ func (a *Account) fetcher(ctx context.Context) *fetcher {
 	a.mu.Lock()
 	base := a.base
 	a.mu.Unlock()
-	if base == nil {
-		base = &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true}
-	}
 	ctx, cancel := context.WithTimeout(ctx, fetchLimit)
 	defer cancel()
 	return newFetcher(base, reachOf(ctx, a.o.URL))
