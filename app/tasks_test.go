@@ -214,3 +214,41 @@ func TestATaskIsStoppedWhileItsServerStarts(t *testing.T) {
 	}
 	r.until("it has ended", func() bool { return r.messages(id)[1].Calls[0].Outcome == "cancelled" })
 }
+
+// The model is told how a task ended also in a copy of its chat that was made while it ran: what the record says, with
+// nothing running any more.
+func TestTheEndOfATaskInACopy(t *testing.T) {
+	t.Parallel()
+	for tool, want := range map[string]string{"task": `done {"a":1}`, "task-forever": "The person stopped this call while it ran."} {
+		t.Run(tool, func(t *testing.T) {
+			t.Parallel()
+			r := taskRig(t, "core", "300", tool)
+			given := r.o.ServersFile
+			id := r.send(Draft{Text: "go"}).Conversation()
+			r.answer(consent.Answer{Action: consent.Allow})
+			r.until("the task runs", r.onTask)
+			r.close()
+			r.o.ServersFile = filepath.Join(t.TempDir(), "none.json")
+			write(t, r.o.ServersFile, `{"mcpServers":{}}`)
+			r.open()
+			r.app.TasksSeen(context.Background())
+			c := must(t, func() (Conversation, error) { return r.app.Duplicate(context.Background(), id) })
+			r.close()
+			r.o.ServersFile = given
+			r.open()
+			call := r.messages(id)[1].Calls[0]
+			if tool == "task-forever" {
+				r.until("it is stopped", func() bool { return r.app.StopCall(call.ID) })
+			}
+			r.until("it has ended", func() bool { return r.messages(id)[1].Calls[0].State == CallDone })
+			if copied := r.messages(c.ID)[1].Calls[0]; copied.State != CallDone || copied.Outcome != r.messages(id)[1].Calls[0].Outcome {
+				t.Errorf("the copy shows %+v", copied)
+			}
+			r.say(c.ID, "and?")
+			texts, _ := r.lastRequest()
+			if all := strings.Join(texts, "\n"); !strings.Contains(all, want) || strings.Contains(all, "not finished yet") {
+				t.Errorf("the model is told %q", texts)
+			}
+		})
+	}
+}
