@@ -226,6 +226,7 @@ func (a *App) Delete(ctx context.Context, id string) (Undo, error) {
 		return Undo{}, err
 	}
 	a.Stop(id)
+	a.stopTasks(id)
 	a.desk.mu.Lock()
 	defer a.desk.mu.Unlock()
 	if !a.desk.gone { // else Close erases it

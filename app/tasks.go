@@ -43,7 +43,8 @@ type tasks struct {
 
 type openTask struct {
 	journal.OpenTask
-	begun bool // guarded by tasks.mu
+	begun bool                    // guarded by tasks.mu
+	stop  context.CancelCauseFunc // of what was begun; guarded by tasks.mu
 	seen  chan struct{}
 	see   func() // closes seen
 }
@@ -81,8 +82,12 @@ func (a *App) followTasks(fits func(*openTask) bool) (followed []*openTask) {
 		}
 		followed = append(followed, t)
 		if !t.begun {
-			t.begun = true
-			a.tasks.wg.Go(func() { a.followTask(t) })
+			ctx, stop := context.WithCancelCause(a.tasks.ctx)
+			t.begun, t.stop = true, stop
+			a.tasks.wg.Go(func() {
+				defer stop(nil)
+				a.followTask(ctx, t)
+			})
 		}
 	}
 	return followed
@@ -129,13 +134,18 @@ func waitSeen(ctx context.Context, list []*openTask) {
 	}
 }
 
-// followTask follows one task to its end, or leaves it open.
-func (a *App) followTask(t *openTask) {
+// followTask follows one task to its end, or leaves it open. ctx ends with ErrClosed, or with consent.ErrStopped where
+// the person does not wait for it any more.
+func (a *App) followTask(ctx context.Context, t *openTask) {
 	defer t.see()
-	conn, err := a.taskConnection(a.tasks.ctx, t)
+	conn, err := a.taskConnection(ctx, t)
 	var keep *keepTask
 	switch {
 	case a.tasks.ctx.Err() != nil:
+		return
+	case ctx.Err() != nil && err != nil: // before its server could be asked
+		o, err := a.gate.Lose(ctx, t.OpenTask, journal.Cancelled, notTold)
+		a.taskEnded(t, o, err)
 		return
 	case errors.As(err, &keep) && time.Since(t.Begun) < taskKept:
 		a.tasks.mu.Lock()
@@ -145,31 +155,55 @@ func (a *App) followTask(t *openTask) {
 	}
 	var o consent.Outcome
 	if err != nil {
-		o, err = a.gate.Lose(a.tasks.ctx, t.OpenTask, journal.Unknown, "The server works on the call as a task, and could not be asked for it after Steward had been closed: "+err.Error())
+		o, err = a.gate.Lose(ctx, t.OpenTask, journal.Unknown, "The server works on the call as a task, and could not be asked for it after Steward had been closed: "+err.Error())
 	} else {
-		o, err = a.gate.Resume(a.tasks.ctx, t.OpenTask, conn, consent.Limits{Timeout: a.o.ToolTimeout}, t.see)
+		o, err = a.gate.Resume(ctx, t.OpenTask, conn, consent.Limits{Timeout: a.o.ToolTimeout}, t.see)
 	}
 	a.taskEnded(t, o, err)
 }
 
-// giveUpTask ends the record of a call that is not followed on now, because the person
-// does not wait for it any more; false where there is none such.
+// notTold is why a task is given up that its server could not be asked for.
+const notTold = "The person does not wait for its task any more; the server could not be told."
+
+// giveUpTask ends the record of a call that is not followed on now, or whose server is
+// only being started for it, because the person does not wait for it any more; false
+// where there is none such.
 func (a *App) giveUpTask(call string) bool {
 	a.tasks.mu.Lock()
 	defer a.tasks.mu.Unlock()
 	for _, t := range a.tasks.open {
-		if a.tasks.gone || t.begun || t.Call != call && t.Edits != call {
+		if a.tasks.gone || t.Call != call && t.Edits != call {
 			continue
 		}
-		t.begun = true
+		if t.begun {
+			t.stop(consent.ErrStopped)
+			return true
+		}
+		t.begun, t.stop = true, func(error) {}
 		a.tasks.wg.Go(func() {
 			defer t.see()
-			o, err := a.gate.Lose(a.tasks.ctx, t.OpenTask, journal.Cancelled, "The person does not wait for its task any more; the server could not be told.")
+			o, err := a.gate.Lose(a.tasks.ctx, t.OpenTask, journal.Cancelled, notTold)
 			a.taskEnded(t, o, err)
 		})
 		return true
 	}
 	return false
+}
+
+// stopTasks ends the calls of a conversation that have gone on since an earlier run: their
+// servers are told where they are followed, else their records are ended alone.
+func (a *App) stopTasks(conversation string) {
+	var calls []string
+	a.tasks.mu.Lock()
+	for _, t := range a.tasks.open {
+		if t.Conversation == conversation {
+			calls = append(calls, t.Call)
+		}
+	}
+	a.tasks.mu.Unlock()
+	for _, call := range calls {
+		a.StopCall(call)
+	}
 }
 
 // taskEnded stores how a call ended, unless its record is still open.

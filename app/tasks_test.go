@@ -158,3 +158,97 @@ func TestATaskIsGivenUp(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// Who deletes a chat deletes what still runs in it, also where that began before the program was last closed: the server is
+// told to stop, or, where it cannot be asked, the record alone is ended. Nothing goes on unseen.
+func TestATaskEndsWithItsChat(t *testing.T) {
+	t.Parallel()
+	for name, given := range map[string]bool{"followed": true, "not followed": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := taskRig(t, "core", "100", "task-forever")
+			id := r.send(Draft{Text: "go"}).Conversation()
+			r.answer(consent.Answer{Action: consent.Allow})
+			r.until("the task runs", r.onTask)
+			r.close()
+			if !given {
+				r.o.ServersFile = filepath.Join(t.TempDir(), "none.json")
+				write(t, r.o.ServersFile, `{"mcpServers":{}}`)
+			}
+			r.open()
+			c := r.messages(id)[1].Calls[0]
+			r.until("it stands as it should", func() bool {
+				_, live := r.app.gate.Live(c.ID)
+				return live == given
+			})
+			_, err := r.app.Delete(context.Background(), id)
+			check(t, err)
+			r.until("it has ended", func() bool {
+				d, err := r.app.Journal().Show(context.Background(), c.Record)
+				return err == nil && d.Outcome == "cancelled"
+			})
+		})
+	}
+}
+
+// A call can be stopped as well while the server is still starting that is to be asked for its task.
+func TestATaskIsStoppedWhileItsServerStarts(t *testing.T) {
+	t.Parallel()
+	marker, file := filepath.Join(t.TempDir(), "again"), filepath.Join(t.TempDir(), "tasks")
+	server := self(t, "scripted", "--tasks", "core", "--task-file", file, "--task-ms", "100")
+	run := append([]string{server["command"].(string)}, server["args"].([]string)...)
+	server["command"], server["args"] = "sh", append([]string{"-c", `if [ -e "$0" ]; then exec sleep 60; fi; exec "$@"`, marker}, run...)
+	r := newRig(t, map[string]any{"s": server}, calls("task-forever", `{"a":1}`), say("It is done."))
+	id := r.send(Draft{Text: "go"}).Conversation()
+	r.answer(consent.Answer{Action: consent.Allow})
+	r.until("the task runs", r.onTask)
+	r.close()
+	write(t, marker, "")
+	r.open()
+	c := r.messages(id)[1].Calls[0]
+	if _, live := r.app.gate.Live(c.ID); live || c.State != CallRunning {
+		t.Fatalf("%+v", c)
+	}
+	if !r.app.StopCall(c.ID) {
+		t.Fatal("it cannot be stopped")
+	}
+	r.until("it has ended", func() bool { return r.messages(id)[1].Calls[0].Outcome == "cancelled" })
+}
+
+// The model is told how a task ended also in a copy of its chat that was made while it ran: what the record says, with
+// nothing running any more.
+func TestTheEndOfATaskInACopy(t *testing.T) {
+	t.Parallel()
+	for tool, want := range map[string]string{"task": `done {"a":1}`, "task-forever": "The person stopped this call while it ran."} {
+		t.Run(tool, func(t *testing.T) {
+			t.Parallel()
+			r := taskRig(t, "core", "300", tool)
+			given := r.o.ServersFile
+			id := r.send(Draft{Text: "go"}).Conversation()
+			r.answer(consent.Answer{Action: consent.Allow})
+			r.until("the task runs", r.onTask)
+			r.close()
+			r.o.ServersFile = filepath.Join(t.TempDir(), "none.json")
+			write(t, r.o.ServersFile, `{"mcpServers":{}}`)
+			r.open()
+			r.app.TasksSeen(context.Background())
+			c := must(t, func() (Conversation, error) { return r.app.Duplicate(context.Background(), id) })
+			r.close()
+			r.o.ServersFile = given
+			r.open()
+			call := r.messages(id)[1].Calls[0]
+			if tool == "task-forever" {
+				r.until("it is stopped", func() bool { return r.app.StopCall(call.ID) })
+			}
+			r.until("it has ended", func() bool { return r.messages(id)[1].Calls[0].State == CallDone })
+			if copied := r.messages(c.ID)[1].Calls[0]; copied.State != CallDone || copied.Outcome != r.messages(id)[1].Calls[0].Outcome {
+				t.Errorf("the copy shows %+v", copied)
+			}
+			r.say(c.ID, "and?")
+			texts, _ := r.lastRequest()
+			if all := strings.Join(texts, "\n"); !strings.Contains(all, want) || strings.Contains(all, "not finished yet") {
+				t.Errorf("the model is told %q", texts)
+			}
+		})
+	}
+}

@@ -111,6 +111,9 @@ func TestChineseIsChinese(t *testing.T) {
 		if !han.MatchString(text) && !slices.Contains(alike, key) {
 			t.Errorf("%s is %q in Chinese", key, text)
 		}
+		if strings.Contains(text, "您") {
+			t.Errorf("%s says 您 where all else says 你: %q", key, text)
+		}
 	}
 }
 

@@ -199,7 +199,7 @@ func (c *Connection) settleTools(ctx context.Context, l *live) {
 	if !expired && !stale {
 		return
 	}
-	ctx, cancel := patience.WithTimeoutCause(ctx, settle, context.DeadlineExceeded)
+	ctx, cancel := patience.WithTimeoutCause(ctx, settle, unanswered(settle))
 	defer cancel()
 	_ = c.readTools(ctx, l) // where it cannot be read, the list read before stays, and that is in the log
 }

@@ -30,6 +30,7 @@ type following struct {
 	answered map[string]bool // inputRequests, by key
 	result   *openResult     // tasks/result that is being waited for
 
+	reports     *wire.Reports // of progress, which comes without the limits of an open request
 	mu          sync.Mutex
 	done, total float64 // of the server's last progress notification
 }
@@ -45,14 +46,14 @@ func (c *Connection) newFollowing(l *live, call door.Call, f *inflight, t taskSt
 	w := &following{c: c, l: l, call: call, f: f, task: t, frames: frames, answered: map[string]bool{}}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	told := f.progress
+	w.reports = wire.NewReports(f.progress)
 	f.task = t.ID
 	f.progress = func(p wire.Progress) {
 		w.mu.Lock()
 		p.Value = max(p.Value, w.done)
 		w.done, w.total = p.Value, p.Total
 		w.mu.Unlock()
-		told(p)
+		w.reports.Put(p)
 	}
 	return w
 }
@@ -67,6 +68,7 @@ func (w *following) begin(ctx context.Context, outputSchema json.RawMessage) doo
 	defer w.c.enterTask()()
 	// Also when it was stopped just now: what the server does must be known.
 	if err := w.call.Attempt(context.WithoutCancel(ctx), "task", w.task.Task); err != nil {
+		w.reports.End()
 		w.abandon()
 		out.Err = fmt.Errorf("the task that the server made of the call is not followed: %w", err)
 		return out
@@ -106,6 +108,7 @@ func (s *sender) Follow(ctx context.Context, call door.Call, raw json.RawMessage
 // end follows the task, and takes leave of it where the call is over before.
 func (w *following) end(ctx context.Context, out door.Reply) door.Reply {
 	w.call.Lasting(w.task.keeps())
+	defer w.reports.End()
 	defer w.closeResult()
 	w.c.mu.Lock()
 	early := w.f.early

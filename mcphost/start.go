@@ -33,13 +33,8 @@ func (c *Connection) start(ctx context.Context) (*live, error) {
 	}
 	c.welcome(l)
 	if err := c.readTools(ctx, l); err != nil && (unsigned(err) || l.ended() || ctx.Err() != nil && len(c.Tools()) == 0) {
-		if cause := context.Cause(ctx); errors.Is(cause, errStartLimit) {
-			err = cause
-		}
 		if cause := l.session.Err(); cause != nil {
 			err = cause
-		} else if errors.Is(context.Cause(ctx), errStartLimit) {
-			err = errStartLimit
 		}
 		_ = l.session.Close() // why it is closed is known
 		c.keepStderr(l.stderr)
@@ -165,7 +160,7 @@ func (c *Connection) welcome(l *live) {
 	old := c.info
 	c.info, c.protocol, c.caps = info, hello.Protocol, readCapabilities(hello.Capabilities)
 	c.stderr = ""
-	c.forgetLists()
+	c.forgetLists("prompts", "resources", "templates")
 	if hello.Modern && c.caps.logging {
 		l.session.SetLogLevel(c.level())
 	}

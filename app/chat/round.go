@@ -288,9 +288,7 @@ func (t *turn) resultRow(p *pending) storage.Message {
 		case o.Call.Arguments() != p.call.Arguments():
 			meta.Edited = t.e.o.Known.RedactJSON(o.Call.Arguments())
 		}
-		for _, img := range o.Images {
-			meta.Images = append(meta.Images, storedImage{MIMEType: img.MIMEType, Data: img.Data})
-		}
+		meta.Images = storedImages(o.Images)
 	}
 	raw, err := encode(meta)
 	if err != nil {
@@ -298,4 +296,11 @@ func (t *turn) resultRow(p *pending) storage.Message {
 	}
 	m.Meta = raw
 	return m
+}
+
+func storedImages(in []consent.Image) (out []storedImage) {
+	for _, img := range in {
+		out = append(out, storedImage{MIMEType: img.MIMEType, Data: img.Data})
+	}
+	return out
 }

@@ -184,7 +184,32 @@ func (t *turn) history() ([]storage.Message, error) {
 	for len(all) > 0 && all[0].Role != storage.RoleUser {
 		all = all[1:]
 	}
-	return all, nil
+	return all, t.settle(all)
+}
+
+// settle puts in how calls ended of which the rows say that they still run as tasks: rows
+// of a copy of their conversation, and those whose end was recorded just before a crash.
+func (t *turn) settle(rows []storage.Message) error {
+	for i := range rows {
+		m := &rows[i]
+		meta := readMeta(*m)
+		if m.Role != storage.RoleTool || meta.Outcome != journal.Running || meta.Record == 0 {
+			continue
+		}
+		d, err := t.e.o.Journal.Show(t.log, meta.Record)
+		if errors.Is(err, storage.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("how record %d ended cannot be read: %w", meta.Record, err)
+		}
+		o := t.e.o.Gate.Recorded(d)
+		m.Text, meta.Outcome, meta.Effect, meta.Reason, meta.Images = o.Text, o.Outcome, o.Effect, o.Reason, storedImages(o.Images)
+		if m.Meta, err = encode(meta); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // asWritten puts what the person has just written in the place of what is stored of it.

@@ -3,9 +3,11 @@ package consent
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"steward/app/event"
+	"steward/app/journal"
 	"steward/mcphost"
 )
 
@@ -45,16 +47,50 @@ func (g *Gate) progressed(r *run, p event.Progress) {
 // ReadResult cleans a recorded result of a call as it was cleaned when it came. What
 // cannot be read gives nothing.
 func (g *Gate) ReadResult(raw json.RawMessage) (blocks []event.Content, structured json.RawMessage) {
+	c, _ := g.recorded(raw)
+	return c.blocks, c.structured
+}
+
+func (g *Gate) recorded(raw json.RawMessage) (c content, ok bool) {
 	var result struct {
 		Content    json.RawMessage `json:"content"`
 		Structured json.RawMessage `json:"structuredContent"`
 	}
 	if json.Unmarshal(raw, &result) != nil {
-		return nil, nil
+		return content{}, false
 	}
 	read, _ := mcphost.ReadContents(result.Content) // what is odd in it was told when it came
-	c := g.readContent(read, result.Structured)
-	return c.blocks, c.structured
+	return g.readContent(read, result.Structured), true
+}
+
+// Recorded tells from its record how a call ended, as Run would have told it; with the
+// outcome journal.Running where that is open. Sent, Call, Content and Notes stay empty.
+func (g *Gate) Recorded(d journal.Detail) Outcome {
+	o := Outcome{
+		Record: d.Record.Record, Decision: d.Decision, By: d.By, Outcome: d.Outcome, Effect: d.Effect,
+		Reason: g.cleanText(d.Reason), Text: TextRunning, Seconds: d.Seconds,
+	}
+	if d.Outcome == journal.Running {
+		return o
+	}
+	o.Text = textFor(o)
+	if d.Outcome != journal.OK && d.Outcome != journal.ToolError {
+		return o
+	}
+	said := ""
+	if c, ok := g.recorded(d.Result); ok && !d.Cut {
+		said, o.Structured, o.Images = c.text, c.structured, c.images
+	} else if json.Unmarshal(d.Result, &said) == nil { // its beginning, as a string
+		said = g.cleanText(said) + "\n[the rest of the result is not kept]"
+	} else if d.Erased {
+		said = "[its result was erased]"
+	}
+	if d.Outcome == journal.OK && said != "" {
+		o.Text = said
+	} else {
+		o.Text = strings.TrimSpace(o.Text + "\n" + said)
+	}
+	return o
 }
 
 // ToolStates says of each tool of a server how it stands to what was reviewed: StateNew,

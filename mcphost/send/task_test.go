@@ -241,6 +241,33 @@ func TestTaskServerDies(t *testing.T) {
 	})
 }
 
+// TestTokensOfSessions starts the server again: a task that is followed on keeps the
+// token of its call, which must then be no other call's.
+func TestTokensOfSessions(t *testing.T) {
+	t.Parallel()
+	record := filepath.Join(t.TempDir(), "record")
+	h, _ := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, trial.Scripted("s", "--record", record))
+	for range 2 {
+		do(t, call(t, c, "echo", `{"a":1}`))
+		if err := c.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := map[string]bool{}
+	for _, line := range lines(t, record, `"progressToken"`) {
+		_, token, _ := strings.Cut(line, `"progressToken":"`)
+		token, _, _ = strings.Cut(token, `"`)
+		if seen[token] {
+			t.Errorf("%s is the token of two requests", token)
+		}
+		seen[token] = true
+	}
+	if len(seen) < 5 {
+		t.Errorf("seen were %v", seen)
+	}
+}
+
 // TestTaskLimits checks that a task lives on beyond the limits of a call while it is
 // looked at, and ends at a limit that a person has set; the server is then told.
 func TestTaskLimits(t *testing.T) {
@@ -291,5 +318,31 @@ func TestTaskProgress(t *testing.T) {
 	}
 	if r := do(t, call(t, c, "task-failed-ok", `{}`)); r.Outcome != "tool_error" || len(r.Notes) != 1 {
 		t.Errorf("a failed task with a result: %+v", r)
+	}
+}
+
+// TestTaskProgressFlood checks that the progress of a task is told no more often than that
+// of another call, and the last of it in any case.
+func TestTaskProgressFlood(t *testing.T) {
+	t.Parallel()
+	const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":1,"message":"more"}}`
+	h, _ := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, trial.Scripted("s",
+		"--step", `tool:work=@result {"task":{"taskId":"t1","status":"working","pollInterval":1000}}`,
+		"--step", `tool:work=@repeat 5000 `+progress,
+		"--step", `tool:work=`+strings.Replace(progress, "more", "the last", 1),
+		"--step", `tasks/get=@result {"taskId":"t1","status":"completed"}`,
+		"--step", `tasks/result=@result {"content":[]}`))
+	k := call(t, c, "work", `{}`)
+	var mu sync.Mutex
+	var said []string
+	k.Progress = func(_, _ float64, m string) { mu.Lock(); said = append(said, m); mu.Unlock() }
+	begun := time.Now()
+	r := do(t, k)
+	most := 102 + int(time.Since(begun).Seconds()*50)
+	mu.Lock()
+	defer mu.Unlock()
+	if r.Outcome != "ok" || len(said) > most || len(said) == 0 || said[len(said)-1] != "the last" {
+		t.Errorf("%s %s; %d reports were told, at most %d may be; the last of %.200q", r.Outcome, r.Reason, len(said), most, said)
 	}
 }

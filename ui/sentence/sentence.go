@@ -101,15 +101,23 @@ func Lines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
 		out := Worded(line)
-		body, ended := strings.CutSuffix(line, ".")
-		if first, size := utf8.DecodeRuneInString(body); out == line && ended && unicode.IsUpper(first) {
-			if body = string(unicode.ToLower(first)) + body[size:]; Known(body) {
-				out = capital(Worded(body)) + stop(Worded(body), body)
-			}
+		if first, size := utf8.DecodeRuneInString(line); out == line && unicode.IsUpper(first) {
+			out = alone(line, string(unicode.ToLower(first))+line[size:])
 		}
 		lines[i] = out
 	}
 	return strings.Join(lines, "\n")
+}
+
+// alone words a line by the sentence that it was before it was made to stand alone; one that is not known stays as it is.
+func alone(line, lower string) string {
+	if body, ended := strings.CutSuffix(lower, "."); ended && Known(body) {
+		return capital(Worded(body)) + stop(Worded(body), body)
+	}
+	if Known(lower) { // the full stop is its own, if it has one
+		return capital(Worded(lower))
+	}
+	return line
 }
 
 func capital(s string) string {

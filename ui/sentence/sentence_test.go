@@ -192,6 +192,7 @@ func TestWorded(t *testing.T) {
 		"Something else.": "Something else.",
 		"The program \"x\" cannot be run: /a/x is not marked executable; PATH searched: /a:/b.":                           "无法运行程序 \"x\"：/a/x 没有可执行权限; 查找过的 PATH：/a:/b。",
 		"The program ended before it was ready, with exit status 3.\nThe last that it wrote on standard error:\nThe end.": "程序还没就绪就结束了，退出码 3。\n它最后写到标准错误的内容：\nThe end.",
+		"The server https://x/mcp wants a sign-in: signing in was refused.":                                               "服务器 https://x/mcp 要求登录：登录被拒绝。",
 		"The program broke the connection off before it was ready: it closed its standard output.":                        "程序还没就绪就断开了连接：关闭了标准输出。",
 	} {
 		got := sentence.Lines(s)

@@ -156,7 +156,7 @@ func newLogTab(s *Place) *logTab {
 	t.under = container.NewStack(t.all)
 	t.asked = newButton("", t.offerLevels)
 	t.asked.Hide()
-	head := container.NewBorder(nil, nil, segmentFrame(t.mode), t.asked)
+	head := container.NewBorder(nil, nil, segmentFrame(t.mode), padded(2*step, 0, t.asked)) // ends where the filters below end
 	t.whole = container.NewBorder(padded(5*step, step, head), nil, nil, nil, t.under)
 	return t
 }

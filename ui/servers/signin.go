@@ -14,6 +14,7 @@ import (
 	"steward/ui/code"
 	"steward/ui/language"
 	"steward/ui/place"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -35,10 +36,10 @@ func (d *detail) signIn(s app.ServerDetail) fyne.CanvasObject {
 			words = lang.X("servers.signin_needed_at", "It wants you to sign in at {{.issuer}}.", map[string]any{"issuer": in.Issuer})
 		}
 		if in.Refused {
-			words += " " + lang.X("servers.signin_refused", "You did not, and are not asked again by itself.")
+			words += "\n" + lang.X("servers.signin_refused", "You did not, and are not asked again by itself.")
 		}
 		if s.Error != "" && !in.Refused {
-			words += "\n" + nonEmptyLines(clean.Line(s.Error, mostSaid), clean.Line(s.Hint, mostSaid))
+			words += "\n" + nonEmptyLines(clean.Line(sentence.Lines(s.Error), mostSaid), clean.Line(sentence.Lines(s.Hint), mostSaid))
 		}
 		b := strongButton(lang.X("servers.signin", "Sign in"), d.doSignIn)
 		if d.s.p.doing[s.Name] != "" {

@@ -127,6 +127,27 @@ func TestASignInIsCancelledUnderServers(t *testing.T) {
 	d.until("nothing waits", func() bool { return len(d.app.Waiting().List()) == 0 })
 }
 
+// A server that cannot be started, or not signed in to, says why in the person's language, in the list as in its head.
+func TestAFailureSpeaksThePersonsLanguage(t *testing.T) {
+	d := newDesk(t, "light", "zh-Hans", map[string]any{"notes": map[string]any{"command": "no-such-runner"}}, true)
+	d.place.Goto("notes")
+	d.until("it is shown", func() bool { return d.place.p.detailed })
+	d.place.detail.restart()
+	d.status("failed", func(s app.ServerDetail) bool { return s.State == "failed" })
+	s := d.place.p.detail
+	if words, _ := secondLine(s.ServerStatus, "", time.Now()); !strings.Contains(words, "没有找到程序") {
+		t.Errorf("the list says %q", words)
+	}
+	s.SignIn.Needed, s.Error, s.Hint = true, "The server https://x/mcp wants a sign-in: signing in was refused.", "Sign in to it when you want to use it."
+	head := d.place.detail.signIn(s)
+	head.Resize(fyne.NewSize(700, 400))
+	for _, want := range []string{"要求登录：登录被拒绝。", "要使用它时请登录。"} {
+		if !says(head, want) {
+			t.Errorf("the head lacks %q", want)
+		}
+	}
+}
+
 func TestSignedInWords(t *testing.T) {
 	newDesk(t, "light", "en", map[string]any{}, true)
 	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.Local)

@@ -10,6 +10,7 @@ import (
 
 	"steward/app"
 	"steward/app/clean"
+	"steward/ui/sentence"
 	"steward/ui/theme"
 )
 
@@ -57,7 +58,7 @@ func secondLine(s app.ServerStatus, doing string, now time.Time) (string, fyne.T
 		return strings.Join(nonEmpty(state, s.Transport), " · "), colour
 	}
 	if doing == "" && s.Error != "" {
-		return oneLine(s.Error), theme.Refusal
+		return oneLine(sentence.Lines(s.Error)), theme.Refusal
 	}
 	if doing == "" && s.State == app.ServerUnusable {
 		return oneLine(strings.Join(append([]string{state}, s.Problems...), " · ")), theme.Refusal
