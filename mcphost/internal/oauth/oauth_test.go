@@ -86,6 +86,7 @@ func TestAddresses(t *testing.T) {
 		"https://:443/": false, "https://user@as.example/": false, "https://as.example/a b": false, "https://as.example\\@evil.example/": false,
 		"https://2130706433/": false, "https://127.1/": false, "https://0x7f000001/": false, "https://0177.0.0.1/": false, "https://10.1.": false,
 		"https://LocalHost./": false, "https://as.localhost/": false, "https://127.0.0.1./": false, "https://./": false, "https://as.example./": true, "https://3as.example/": true,
+		"https://１２７.0.0.1/": false, "https://127。0。0。1/": false, "https://ⓛocalhost/": false, "https://２１３０７０６４３３/": false, "https://bücher.example/": true,
 		"ftp://as.example/": false, "data:text/html,x": false, "vbscript:x": false, "smb://localhost/share": false, "a:$(x)": false,
 		"https://as.example/" + strings.Repeat("x", maxAddress): false, "https://as.example/\x00": false,
 	} {
