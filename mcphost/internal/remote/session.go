@@ -48,10 +48,7 @@ func (l *Link) begin(id string, frame []byte) {
 // sent again without being asked for.
 func (x *exchange) again(ctx context.Context, resp *http.Response, generation int) error {
 	l := x.link
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-	if err != nil {
-		body = nil
-	}
+	body := explanation(resp)
 	if err := l.renew(ctx, generation, x.header); err != nil {
 		return fmt.Errorf("%w; a new session could not be begun: %w", l.refusal(resp, body), err)
 	}
