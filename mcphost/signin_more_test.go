@@ -2,9 +2,11 @@ package mcphost_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -209,6 +211,41 @@ func TestSignInCorrectedSecret(t *testing.T) {
 	}
 	cfg.OAuth.ClientSecret = "right-secret"
 	trial.Connect(t, h, cfg)
+}
+
+// TestSignInTwoRoots checks that connections to one server with different folders, which
+// are begun at once, sign in once.
+func TestSignInTwoRoots(t *testing.T) {
+	t.Parallel()
+	s := guarded(t, authserver.Options{})
+	p := newSigner()
+	h, _ := trial.Host(t, mcphost.Options{SignIn: p})
+	errs := make(chan error, 2)
+	p.visit = func(ctx context.Context, page mcphost.SignInPage) error {
+		for until := time.Now().Add(30 * time.Second); len(callsOf(s, "server/discover")) < 2; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(until) {
+				return errors.New("the other has not begun")
+			}
+		}
+		_, err := browse(ctx, page.URL)
+		return err
+	}
+	for _, root := range []string{"/one", "/two"} {
+		cfg := guardedConfig(s)
+		cfg.Roots = []string{root}
+		go func() {
+			_, err := h.Connect(t.Context(), cfg)
+			errs <- err
+		}()
+	}
+	if one, two := <-errs, <-errs; one != nil || two != nil || p.count() != 1 || len(s.Requests("as", "/token")) != 1 {
+		t.Errorf("%v, %v, %d visits, %d token requests", one, two, p.count(), len(s.Requests("as", "/token")))
+	}
+}
+
+// callsOf are the requests of a method that the MCP server received.
+func callsOf(s *authserver.Server, method string) []authserver.Seen {
+	return slices.DeleteFunc(s.Requests("mcp", "/mcp"), func(r authserver.Seen) bool { return !strings.Contains(r.Body, `"`+method+`"`) })
 }
 
 // TestSignInTwoEntries checks that two entries for one server share its tokens,
