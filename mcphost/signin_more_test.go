@@ -192,6 +192,25 @@ func TestSignInRenewalInTheWay(t *testing.T) {
 	}
 }
 
+// TestSignInShortTokens checks that tokens which last seconds are used until they expire.
+func TestSignInShortTokens(t *testing.T) {
+	t.Parallel()
+	var ahead atomic.Int64
+	begun := time.Now()
+	s := guarded(t, authserver.Options{ExpiresIn: 20})
+	h, _ := trial.Host(t, mcphost.Options{SignIn: newSigner(), Now: func() time.Time { return begun.Add(time.Duration(ahead.Load())) }})
+	c := trial.Connect(t, h, guardedConfig(s))
+	for _, step := range []struct {
+		at     time.Duration
+		tokens int
+	}{{0, 1}, {14 * time.Second, 1}, {16 * time.Second, 2}, {30 * time.Second, 2}, {40 * time.Second, 3}} {
+		ahead.Store(int64(step.at))
+		if r, err := send.Tool(t.Context(), toolCall(t, c, nil)); err != nil || r.Outcome != send.OK || len(s.Requests("as", "/token")) != step.tokens {
+			t.Errorf("after %s: %s, %v, %d token requests", step.at, r.Outcome, err, len(s.Requests("as", "/token")))
+		}
+	}
+}
+
 // TestSignInCorrectedSecret checks that a client secret which was corrected where it
 // is kept serves at the next start: the configuration that names it is the same.
 func TestSignInCorrectedSecret(t *testing.T) {

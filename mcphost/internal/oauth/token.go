@@ -137,7 +137,7 @@ func (f *fetcher) grant(ctx context.Context, p place, c client, form url.Values,
 	}
 	t := tokens{Issuer: p.server.issuer, Resource: p.resource, Access: access, Refresh: refresh, Scopes: strings.Fields(scope), Client: c}
 	if life > 0 {
-		t.Expires = now.Add(life)
+		t.Expires, t.Seconds = now.Add(life), int(life/time.Second)
 	}
 	return t, nil
 }
