@@ -107,7 +107,7 @@ const settle = 5 * time.Second
 // Send implements door.Sender.
 func (s *sender) Send(ctx context.Context, call door.Call) door.Reply {
 	c := (*Connection)(s)
-	ctx = oauth.ForCall(patience.Notify(ctx, call.Paused), oauth.Call{Owner: call.Owner, Attempt: call.Attempt})
+	ctx = forCall(ctx, call)
 	for again := false; ; again = true {
 		l, err := c.current(ctx)
 		if err != nil {
@@ -134,6 +134,11 @@ func (s *sender) Send(ctx context.Context, call door.Call) door.Reply {
 		// The server had ended unnoticed, and nothing has left: it is started
 		// again, and its definitions are looked at again.
 	}
+}
+
+// forCall makes a sign-in that is needed meanwhile the call's: a person who is asked for it stops the call's clock.
+func forCall(ctx context.Context, call door.Call) context.Context {
+	return oauth.ForCall(patience.Notify(ctx, call.Paused), oauth.Call{Owner: call.Owner, Attempt: call.Attempt})
 }
 
 // sendOn sends a call on one session.

@@ -79,6 +79,7 @@ func (w *following) begin(ctx context.Context, outputSchema json.RawMessage) doo
 // Follow implements door.Sender.
 func (s *sender) Follow(ctx context.Context, call door.Call, raw json.RawMessage) door.Reply {
 	c := (*Connection)(s)
+	ctx = forCall(ctx, call)
 	out := door.Reply{Started: true, Task: true, Redact: c.redact}
 	var t taskState
 	if err := json.Unmarshal(raw, &t.Task); err != nil || t.ID == "" {
