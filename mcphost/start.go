@@ -93,7 +93,7 @@ func (c *Connection) program(ctx context.Context) (*process.Process, error) {
 	if strings.TrimSpace(c.cfg.Command) == "" {
 		return nil, &stageError{StageProgram, &advised{errors.New("its entry has neither a command nor a URL"), "Give the program as command, or the address as url."}}
 	}
-	command, path, err := c.host.paths.Find(ctx, expandHome(c.cfg.Command))
+	command, path, err := c.host.paths.Find(ctx, expandHome(c.cfg.Command), process.OwnPath(c.cfg.Env))
 	if err != nil {
 		return nil, &stageError{StageProgram, err}
 	}
