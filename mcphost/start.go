@@ -188,6 +188,10 @@ func (c *Connection) keepStderr(stderr func() string) {
 	c.stderr = s
 }
 
+// maxStartMessage is the length of the longest sentence about a start that failed, in
+// bytes, of which a part may be the server's.
+const maxStartMessage = 4 << 10
+
 // startError makes the sentence and the hint for an error of a start.
 func (c *Connection) startError(err error, limit time.Duration) *StartError {
 	out := &StartError{Server: c.cfg.ID, Stage: StageHandshake, Err: err}
@@ -245,7 +249,7 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 	if noise := noiseSentence(noise); noise != "" {
 		out.Message += "\n" + noise
 	}
-	out.Message = c.redact(out.Message)
+	out.Message = short(c.redact(out.Message), maxStartMessage)
 	return out
 }
 
