@@ -272,7 +272,7 @@ func (w *following) ask(ctx context.Context, method string, more ...wire.Member)
 	for try := 1; ; try++ {
 		reply := w.l.session.Do(ctx, session.Request{Method: method, Params: params})
 		w.keep(reply.Frames)
-		if reply.Err == nil || errors.As(reply.Err, new(*wire.Error)) || ctx.Err() != nil || try >= taskTries {
+		if reply.Err == nil || errors.As(reply.Err, new(*wire.Error)) || ctx.Err() != nil || try >= lostTries {
 			return reply
 		}
 		w.lost = reply.Err
@@ -283,9 +283,9 @@ func (w *following) ask(ctx context.Context, method string, more ...wire.Member)
 	}
 }
 
-// renew waits a moment, longer each time, and starts the server again if it has ended.
+// renew waits a moment, each time twice as long, and starts the server again if it has ended.
 func (w *following) renew(ctx context.Context, try int) error {
-	pause := time.NewTimer(time.Duration(try) * 200 * time.Millisecond)
+	pause := time.NewTimer(lostPause << (try - 1))
 	defer pause.Stop()
 	select {
 	case <-pause.C:
