@@ -146,7 +146,7 @@ func (w *following) follow(ctx context.Context) ending {
 	}
 	for {
 		if result, ok := w.rest(ctx, wait); ok {
-			return ending{Result: result}
+			return ending{Result: result, Failed: w.hasFailed(ctx)}
 		}
 		if ctx.Err() != nil {
 			return ending{Err: ctx.Err()}
@@ -189,6 +189,15 @@ func (w *following) bearable(ctx context.Context, err error) error {
 		return &door.TaskError{Message: sentence(fmt.Sprintf("The server works on the call as a task, and cannot be asked for it; it answered with error %d: %s", rpc.Code, rpc.Message))}
 	}
 	return nil
+}
+
+// hasFailed asks once more for a task whose result has come while it was waited for: what
+// a failed task gives is that of a tool that failed, whatever it says.
+func (w *following) hasFailed(ctx context.Context) bool {
+	reply := w.l.session.Do(ctx, session.Request{Method: "tasks/get", Params: []wire.Member{member("taskId", w.task.ID)}})
+	w.keep(reply.Frames)
+	m, _ := fields(reply.Result)
+	return readTask(m).status == "failed"
 }
 
 // rest waits for the next look. It returns the result where tasks/result brings it

@@ -303,8 +303,8 @@ func TestTaskLimits(t *testing.T) {
 // TestTaskProgress checks that the token of a call stays good while its task runs.
 func TestTaskProgress(t *testing.T) {
 	t.Parallel()
-	h, _ := trial.Host(t, mcphost.Options{})
-	c := trial.Connect(t, h, trial.Scripted("s", "--tasks", "core", "--task-ms", "200"))
+	h, _ := trial.Host(t, mcphost.Options{Asker: person{}})
+	c := trial.Connect(t, h, trial.Scripted("s", "--tasks", "core", "--task-ms", "200", "--task-poll", "1000"))
 	k := call(t, c, "task-progress", `{}`)
 	var mu sync.Mutex
 	found := false
@@ -316,8 +316,10 @@ func TestTaskProgress(t *testing.T) {
 	if r := do(t, k); r.Outcome != "ok" || !found {
 		t.Errorf("%+v, progress %v", r, found)
 	}
-	if r := do(t, call(t, c, "task-failed-ok", `{}`)); r.Outcome != "tool_error" || len(r.Notes) != 1 {
-		t.Errorf("a failed task with a result: %+v", r)
+	for _, tool := range []string{"task-failed-ok", "task-ask-fails"} {
+		if r := do(t, call(t, c, tool, `{}`)); r.Outcome != "tool_error" || len(r.Notes) != 1 {
+			t.Errorf("%s: a failed task with a result: %+v", tool, r)
+		}
 	}
 }
 
