@@ -28,6 +28,7 @@ type following struct {
 	failures int
 	lost     error           // why the connection was lost last
 	answered map[string]bool // inputRequests, by key
+	rounds   int             // of answers to them
 	result   *openResult     // tasks/result that is being waited for
 
 	reports     *wire.Reports // of progress, which comes without the limits of an open request

@@ -23,6 +23,9 @@ const (
 	defaultPoll = time.Second
 	minPoll     = 50 * time.Millisecond
 	maxPoll     = 5 * time.Minute
+	// maxTaskRounds is how often a task may ask for input. A task that runs for hours may
+	// ask often, yet one that asks for ever would fill the record.
+	maxTaskRounds = 100
 	// taskTries is how often in a row a server may answer a look at a task with an error.
 	taskTries = 5
 	// lostTries is how often in a row it may not be reached for one, lostPause the first

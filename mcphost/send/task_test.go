@@ -323,6 +323,31 @@ func TestTaskProgress(t *testing.T) {
 	}
 }
 
+// TestTaskAsksForEver has a task ask for something new at every look: it is given up.
+func TestTaskAsksForEver(t *testing.T) {
+	t.Parallel()
+	const task = `"taskId":"t1","pollIntervalMs":1,"ttlMs":null`
+	h, _ := trial.Host(t, mcphost.Options{Asker: person{}})
+	record := filepath.Join(t.TempDir(), "record")
+	c := trial.Connect(t, h, trial.Scripted("s", "--discover", "answer", "--record", record,
+		"--step", `tool:work=@result {"resultType":"task","status":"working",`+task+`}`,
+		"--step", `tasks/get=@result {"resultType":"complete","status":"input_required",`+task+`,"inputRequests":{"k${n}":{"method":"roots/list"}}}`,
+		"--step", `tasks/update=@result {"resultType":"complete"}`,
+		"--step", `tasks/cancel=@result {"resultType":"complete"}`))
+	k := call(t, c, "work", `{}`)
+	attempts := 0
+	k.Attempt = func(context.Context, string, any) error { attempts++; return nil }
+	if r := do(t, k); r.Outcome != send.ProtocolError || !strings.Contains(r.Reason, "more than 100 times") || attempts != 101 {
+		t.Errorf("%s: %s, %d attempts", r.Outcome, r.Reason, attempts)
+	}
+	if err := c.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := lines(t, record, `"tasks/cancel"`); len(got) != 1 {
+		t.Errorf("the server was told %q", got)
+	}
+}
+
 // TestTaskProgressFlood checks that the progress of a task is told no more often than that
 // of another call, and the last of it in any case.
 func TestTaskProgressFlood(t *testing.T) {
