@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
 
 	"steward/app/clean"
+	"steward/app/config"
 	"steward/app/consent"
 	"steward/app/event"
 	"steward/app/journal"
@@ -67,7 +69,14 @@ func (a *App) SignIn(ctx context.Context, name string) error {
 }
 
 func (a *App) signIn(ctx context.Context, name string) error {
-	if c := a.shownConnection(name); c != nil {
+	c := a.shownConnection(name)
+	if c != nil && a.servers.corrected(c) {
+		if err := a.StopServer(ctx, name); err != nil {
+			return err
+		}
+		c = nil
+	}
+	if c != nil {
 		if err := c.SignIn(ctx); err != nil {
 			return err
 		}
@@ -218,6 +227,17 @@ func (s *servers) starting(name string) bool {
 		}
 	}
 	return false
+}
+
+// corrected says whether what a connection signs in with is no longer what the server's
+// entry says, because a secret in it was changed.
+func (s *servers) corrected(c *mcphost.Connection) bool {
+	entry, ok := config.Find(s.now().servers, c.Server())
+	if !ok {
+		return false
+	}
+	cfg, err := s.resolve(entry)
+	return err == nil && !reflect.DeepEqual(cfg.OAuth, c.Config().OAuth)
 }
 
 // forgetFailed lets a server be started again whose start has failed; its connections stay.

@@ -2,7 +2,9 @@ package mcphost_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -135,6 +137,66 @@ func TestSignInConfiguredStays(t *testing.T) {
 	}
 	if n := len(other.Requests("as", "/register")); n != 1 {
 		t.Errorf("%d registrations at the other", n)
+	}
+}
+
+// TestSignInAtItself checks a server that would be its own authorization server, where
+// that is down, or would be spoken to unprotected: nothing is registered there.
+func TestSignInAtItself(t *testing.T) {
+	t.Parallel()
+	s := guarded(t, authserver.Options{
+		ResourceAt: []string{}, Challenge: func(*authserver.Server) []string { return nil },
+		TakeMCP: func(_ *authserver.Server, w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != "/.well-known/oauth-authorization-server" {
+				return false
+			}
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return true
+		},
+	})
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.MCP.Config.Handler.ServeHTTP(w, r) }))
+	t.Cleanup(func() { proxy.CloseClientConnections(); proxy.Close() })
+	far := guardedConfig(s)
+	far.URL, far.AllowHTTP, far.Proxy = "http://mcp.example/mcp", true, proxy.URL
+	for want, cfg := range map[string]mcphost.ServerConfig{"503": guardedConfig(s), "neither https": far} {
+		p := newSigner()
+		if se := failedStart(t, p, cfg); se.Stage != mcphost.StageSignIn || !strings.Contains(se.Message, want) || p.count() != 0 {
+			t.Errorf("%s: %s %s, %d visits", want, se.Stage, se.Message, p.count())
+		}
+	}
+	if n := len(s.Requests("mcp", "/register")); n != 0 {
+		t.Errorf("%d registrations", n)
+	}
+}
+
+// TestSignInRenewalInTheWay checks that tokens which have expired are kept where
+// something else than the authorization server answers to their renewal, and that the
+// person may sign in anew instead.
+func TestSignInRenewalInTheWay(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusFound, http.StatusForbidden, http.StatusNotFound} {
+		var down atomic.Bool
+		var ahead atomic.Int64
+		s := guarded(t, authserver.Options{Take: func(_ *authserver.Server, w http.ResponseWriter, r *http.Request) bool {
+			return down.Load() && r.URL.Path == "/token" && r.FormValue("grant_type") == "refresh_token" && fails(status)(nil, w, r)
+		}})
+		p := newSigner()
+		h, _ := trial.Host(t, mcphost.Options{SignIn: p, Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+		c := trial.Connect(t, h, guardedConfig(s))
+		down.Store(true)
+		ahead.Add(int64(2 * time.Hour))
+		if r, err := send.Tool(t.Context(), toolCall(t, c, nil)); err != nil || r.Outcome != send.Withdrawn || !strings.Contains(r.Reason, fmt.Sprint(status)) {
+			t.Errorf("%d: %s, %s, %v", status, r.Outcome, r.Reason, err)
+		}
+		down.Store(false)
+		if r, err := send.Tool(t.Context(), toolCall(t, c, nil)); err != nil || r.Outcome != send.OK || p.count() != 1 {
+			t.Errorf("%d, over: %s, %s, %v, %d visits", status, r.Outcome, r.Reason, err, p.count())
+		}
+		down.Store(true)
+		ahead.Add(int64(2 * time.Hour))
+		if err := c.SignIn(t.Context()); err != nil || p.count() != 2 {
+			t.Errorf("%d, signing in: %v, %d visits", status, err, p.count())
+		}
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"golang.org/x/net/idna"
 )
 
 // reach says which addresses that are not public may be spoken to: those of the
@@ -191,7 +193,10 @@ func (r reach) check(raw string) (*url.URL, error) {
 	case u.Opaque != "" || u.Hostname() == "":
 		return nil, fmt.Errorf("it names no computer (%q)", short(raw))
 	}
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	host, err := asciiHost(u.Hostname())
+	if err != nil {
+		return nil, errors.New("its host is no name")
+	}
 	ip, err := netip.ParseAddr(host)
 	literal := err == nil
 	here := isLocalhost(host) || literal && kind(ip) == loopback
@@ -206,6 +211,19 @@ func (r reach) check(raw string) (*url.URL, error) {
 		return nil, &forbiddenError{u.Host}
 	}
 	return u, nil
+}
+
+// asciiHost is a host as it is looked up, in lower case and without a dot at its end:
+// other letters and digits are made of what looks like them (UTS 46), and what comes of
+// that may be an address.
+func asciiHost(host string) (string, error) {
+	if strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) {
+		var err error
+		if host, err = idna.Lookup.ToASCII(host); err != nil {
+			return "", err
+		}
+	}
+	return strings.TrimSuffix(strings.ToLower(host), "."), nil
 }
 
 // show is an address for people, without what may be secret in it.

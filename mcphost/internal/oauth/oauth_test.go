@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
@@ -85,6 +86,7 @@ func TestAddresses(t *testing.T) {
 		"https://:443/": false, "https://user@as.example/": false, "https://as.example/a b": false, "https://as.example\\@evil.example/": false,
 		"https://2130706433/": false, "https://127.1/": false, "https://0x7f000001/": false, "https://0177.0.0.1/": false, "https://10.1.": false,
 		"https://LocalHost./": false, "https://as.localhost/": false, "https://127.0.0.1./": false, "https://./": false, "https://as.example./": true, "https://3as.example/": true,
+		"https://１２７.0.0.1/": false, "https://127。0。0。1/": false, "https://ⓛocalhost/": false, "https://２１３０７０６４３３/": false, "https://bücher.example/": true,
 		"ftp://as.example/": false, "data:text/html,x": false, "vbscript:x": false, "smb://localhost/share": false, "a:$(x)": false,
 		"https://as.example/" + strings.Repeat("x", maxAddress): false, "https://as.example/\x00": false,
 	} {
@@ -157,19 +159,6 @@ func TestChallenges(t *testing.T) {
 	}
 }
 
-// FuzzChallenges checks that no header can break the reader, or hold it up.
-func FuzzChallenges(f *testing.F) {
-	f.Add(`Bearer realm="x", scope=a`)
-	f.Add(`Basic, =, "\`)
-	f.Fuzz(func(t *testing.T, header string) {
-		for name := range (Denial{Status: 401, Challenges: []string{header, header}}).challenge() {
-			if name == "" || strings.ToLower(name) != name || tokenLength(name) != len(name) {
-				t.Errorf("the name %q", name)
-			}
-		}
-	})
-}
-
 // TestRedact checks that secrets leave texts, the longest first, and that short
 // words stay.
 func TestRedact(t *testing.T) {
@@ -199,5 +188,13 @@ func TestClosed(t *testing.T) {
 	}
 	if err := a.Admit(context.Background(), Denial{Status: 401}, &Tries{}); err == nil {
 		t.Error("it began a sign-in")
+	}
+	a = New(Options{Changed: func() { t.Error("it began to renew tokens") }, Now: time.Now})
+	a.token = tokens{Access: "access", Refresh: "refresh", Expires: time.Now().Add(-time.Hour)}
+	if err := a.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if token, err := a.Token(context.Background()); token != "access" || err != nil {
+		t.Errorf("%q, %v", token, err)
 	}
 }
