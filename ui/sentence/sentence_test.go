@@ -44,6 +44,7 @@ var said = map[string][]string{
 	"../../app/opener/opener.go":         {"Check", "refusedText", "asciiHost", "nameWarning"},
 	"../../app/doctor.go": {"diagnose", "configCheck", "startedChecks", "found", "answers", "effective", "startChecks", "toolsCheck",
 		"offersSentence", "undeclaredCheck", "reviewCheck"},
+	"../../app/network.go":                         {"KeepProxyPassword"},
 	"../../app/observe.go":                         {"observe"},
 	"../../app/servers.go":                         {"slowSentence"},
 	"../../mcphost/faults.go":                      {"noiseSentence", "exitSentence", "exitHint", "silence", "refusal", "listFailure"},
