@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 // all of them.
 var said = map[string][]string{
 	"../../app/consent/present.go":       nil,
+	"../../app/consent/sampletools.go":   {"blockWords"},
 	"../../app/consent/samplepresent.go": {"settings", "present"},
 	"../../app/consent/askcall.go":       nil,
 	"../../app/consent/waiting.go":       {"refuseGone"},
