@@ -67,7 +67,10 @@ func (a *App) NamesSecret(server, name string) error {
 	if !ok {
 		return a.servers.unknown(server)
 	}
-	texts := append([]string{c.URL, c.Proxy, c.OAuth.ClientID, c.OAuth.ClientSecret}, c.Args...)
+	texts := append([]string{c.URL, c.OAuth.ClientID, c.OAuth.ClientSecret}, c.Args...)
+	if c.URL != "" {
+		texts = append(texts, cmpOr(c.Proxy, a.settingsNow().Proxy))
+	}
 	for _, m := range []map[string]string{c.Env, c.Headers} {
 		for _, v := range m {
 			texts = append(texts, v)
@@ -78,7 +81,7 @@ func (a *App) NamesSecret(server, name string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the entry of the server %s does not name ${secret:%s} in args, env, headers, url or oauth; write it there first, in place of the value", reveal(server), reveal(name))
+	return fmt.Errorf("the entry of the server %s does not name ${secret:%s} in args, env, headers, url, proxy or oauth; write it there first, in place of the value", reveal(server), reveal(name))
 }
 
 // StoreSecret keeps a secret for a server's entry and records that, without the value.
@@ -89,6 +92,12 @@ func (a *App) StoreSecret(ctx context.Context, server, name string, value secret
 	if err := a.secrets.Set(ctx, name, value); err != nil {
 		return err
 	}
+	return a.noteSecret(ctx, server, name)
+}
+
+// noteSecret records that a secret was stored, without its value; server is "" where it is no
+// server's alone.
+func (a *App) noteSecret(ctx context.Context, server, name string) error {
 	_, err := a.journal.Note(ctx, journal.Proposal{Kind: journal.KindSettings, Server: server, Detail: map[string]any{"secret": name, "change": "stored"}},
 		journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone})
 	if err != nil {

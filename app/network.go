@@ -1,6 +1,8 @@
 package app
 
 import (
+	"context"
+	"errors"
 	"net/url"
 	"regexp"
 	"strings"
@@ -24,9 +26,29 @@ func (s *servers) network(cfg *mcphost.ServerConfig, server, proxy, caFile strin
 		if password, ok := u.User.Password(); ok {
 			s.learn(server+" proxy", password)
 			s.learn(server+" proxy", url.QueryEscape(password))
+			s.learn(server+" proxy", strings.ReplaceAll(url.QueryEscape(password), "+", "%20"))
 		}
 	}
 	return nil
+}
+
+// proxySecret is the name under which the password of the settings' proxy is kept.
+const proxySecret = "settings-proxy"
+
+// KeepProxyPassword keeps a password for the settings' proxy among the secrets, and returns the
+// proxy's address with the name of the secret in the password's place. The address names the
+// user. It may wait for the keyring, some seconds.
+func (a *App) KeepProxyPassword(ctx context.Context, address, password string) (string, error) {
+	scheme, rest, ok := strings.Cut(address, "://")
+	at := strings.LastIndex(rest, "@")
+	user, _, _ := strings.Cut(rest[:max(at, 0)], ":")
+	if !ok || user == "" {
+		return "", errors.New("the proxy's address names no user for the password; write it as http://NAME@proxy:3128")
+	}
+	if err := a.SetSecret(ctx, proxySecret, password); err != nil {
+		return "", err
+	}
+	return scheme + "://" + user + ":${secret:" + proxySecret + "}" + rest[at:], a.noteSecret(ctx, "", proxySecret)
 }
 
 var secretReference = regexp.MustCompile(`\$\{secret:[^}]*\}`)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"encoding/base64"
 	"net/url"
 	"strings"
 	"testing"
@@ -12,7 +13,8 @@ import (
 // password is put in from the secrets, and redacted from then on.
 func TestTheWayToAServer(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil)
+	off := map[string]any{"url": "https://x.example/mcp", "disabled": true}
+	r := newRig(t, map[string]any{"plain": off, "direct": map[string]any{"url": "https://x.example/mcp", "disabled": true, "proxy": "direct"}, "program": map[string]any{"command": "x", "disabled": true}})
 	r.app.UseSecretsMemory()
 	check(t, r.app.SetSecret(t.Context(), "proxy", "CANARY-pass-55"))
 	s, err := r.app.Settings(t.Context())
@@ -39,6 +41,14 @@ func TestTheWayToAServer(t *testing.T) {
 	check(t, err)
 	if cfg.Proxy != "" || cfg.CAFile != "" {
 		t.Errorf("a program: %q %q", cfg.Proxy, cfg.CAFile)
+	}
+	for _, c := range []struct {
+		server string
+		named  bool
+	}{{"plain", true}, {"direct", false}, {"program", false}} {
+		if err := r.app.NamesSecret(c.server, "proxy"); (err == nil) != c.named {
+			t.Errorf("%s names the secret of the settings' proxy: %v", c.server, err)
+		}
 	}
 	s.Proxy = "http://me:in-the-open@proxy.example"
 	if err := r.app.SaveSettings(t.Context(), s); err == nil || strings.Contains(err.Error(), "in-the-open") {
@@ -78,5 +88,27 @@ func TestAPasswordStaysInItsPlace(t *testing.T) {
 	check(t, err)
 	if cfg.URL != "https://x.example/?a="+password+"@b" || cfg.Proxy != password {
 		t.Errorf("%q, %q", cfg.Proxy, cfg.URL)
+	}
+}
+
+// A proxy's password may hold anything that a person can type, also what means something in an address.
+func TestAPasswordOfAProxyIsTakenAsItIs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	r.app.UseSecretsMemory()
+	const user, password = `corp\me@x:y`, `p@ss:w/rd#1?%41 +ü`
+	check(t, r.app.SetSecret(t.Context(), "user", user))
+	check(t, r.app.SetSecret(t.Context(), "proxy", password))
+	cfg, err := r.app.servers.resolve(config.Server{Name: "r", URL: "https://x.example/mcp", Transport: config.HTTP, Proxy: "http://${secret:user}:${secret:proxy}@proxy.example:3128"})
+	check(t, err)
+	u, err := url.Parse(cfg.Proxy)
+	check(t, err)
+	if got, _ := u.User.Password(); got != password || u.User.Username() != user || u.Host != "proxy.example:3128" {
+		t.Errorf("%q with %q at %q", u.User.Username(), got, u.Host)
+	}
+	for _, form := range []string{password, u.User.String(), base64.StdEncoding.EncodeToString([]byte(user + ":" + password))} {
+		if out := r.app.secrets.Redactor().Redact("it said " + form); strings.Contains(out, form) {
+			t.Errorf("shown: %s", out)
+		}
 	}
 }

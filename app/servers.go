@@ -368,8 +368,11 @@ func (s *servers) tellSlow(entries []*serverEntry, limit time.Duration) {
 // downloading what it runs.
 func (s *servers) slowSentence(name string, limit time.Duration) string {
 	for _, c := range s.host.Connections() {
+		if c.Server() != name {
+			continue
+		}
 		lines := strings.Split(strings.TrimSpace(c.Stderr()), "\n")
-		if last := clean.Line(lines[len(lines)-1], 200); c.Server() == name && last != "" {
+		if last := clean.Line(lines[len(lines)-1], 200); last != "" {
 			return fmt.Sprintf("The server %s is still starting after %s, and last wrote “%s”. The turn goes on without it; it joins as soon as it is ready.", reveal(name), limit, last)
 		}
 	}

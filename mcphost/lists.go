@@ -108,7 +108,7 @@ func (c *Connection) readPages(ctx context.Context, l *live, kind, method, membe
 			if ctx.Err() != nil {
 				err = context.Cause(ctx) // which says who ended it
 			}
-			problem("page %d could not be read: %v", n, err)
+			problem("page %d could not be read: %s", n, short(err.Error(), 1000))
 			return p, err
 		}
 		m, ok := fields(reply.Result)

@@ -1,10 +1,14 @@
 package mcphost_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -94,6 +98,38 @@ func TestHangingPage(t *testing.T) {
 	// Whoever reads it must learn what was waited for, not how that is done here.
 	if said := fmt.Sprint(c.Problems(), c.ListError(), c.Log()); strings.Contains(said, "context") {
 		t.Errorf("it is said: %s", said)
+	}
+}
+
+// TestEndlessErrors has a server answer with errors of 2 MB: what is said of them stays
+// short enough to be read.
+func TestEndlessErrors(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 2<<20)
+	script := filepath.Join(t.TempDir(), "script")
+	steps, err := json.Marshal(map[string][]string{"step": {
+		"resources/read=@error -32603 " + long, "tools/list=@error -32603 " + long, "initialize=@usual",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(script, steps, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, _ := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, trial.Scripted("s", "--script", script))
+	_, err = c.ReadResource(t.Context(), "demo:x")
+	for what, text := range map[string]string{"reading": fmt.Sprint(err), "the list": fmt.Sprint(c.ListError()), "problems": fmt.Sprint(c.Problems())} {
+		if !strings.Contains(text, "xxx") || len(text) > 20<<10 {
+			t.Errorf("%s: %d bytes, %.100q", what, len(text), text)
+		}
+	}
+	steps = bytes.Replace(steps, []byte("initialize=@usual"), []byte("initialize=@error -32603 "+long), 1)
+	if err := os.WriteFile(script, steps, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Connect(t.Context(), trial.Scripted("other", "--script", script)); err == nil || len(err.Error()) > 6<<10 || !strings.Contains(err.Error(), "xxx") {
+		t.Errorf("the start: %d bytes, %.100q", len(err.Error()), err)
 	}
 }
 

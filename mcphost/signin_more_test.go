@@ -18,8 +18,8 @@ import (
 	"steward/testdata/authserver"
 )
 
-// TestSignInHoldsUpAStart checks that the limits of a call do not run while the
-// start that it waits for waits for a person.
+// TestSignInHoldsUpAStart checks that the limits of a call, and of one that is followed
+// on, do not run while the start that it waits for waits for a person.
 func TestSignInHoldsUpAStart(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, authserver.Options{})
@@ -38,13 +38,20 @@ func TestSignInHoldsUpAStart(t *testing.T) {
 	restarted := make(chan error, 1)
 	go func() { restarted <- c.Restart(context.Background()) }()
 	page := <-asked
-	ended := make(chan send.Result, 1)
+	ended, followed := make(chan send.Result, 1), make(chan send.Result, 1)
 	go func() {
 		r, err := send.Tool(context.Background(), k)
 		if err != nil {
 			t.Error(err)
 		}
 		ended <- r
+	}()
+	go func() {
+		r, err := send.Follow(context.Background(), k, []byte(`{"taskId":"t","form":"2025-11-25"}`))
+		if err != nil {
+			t.Error(err)
+		}
+		followed <- r
 	}()
 	time.Sleep(k.Max + time.Second) // a limit that ran on would have passed
 	if _, err := browse(t.Context(), page.URL); err != nil {
@@ -55,6 +62,9 @@ func TestSignInHoldsUpAStart(t *testing.T) {
 	}
 	if r := <-ended; r.Outcome != send.OK {
 		t.Errorf("%+v", r)
+	}
+	if r := <-followed; r.Outcome == send.Timeout || !strings.Contains(r.Reason, "cannot be asked for it") {
+		t.Errorf("the task of an earlier call: %+v", r)
 	}
 }
 

@@ -93,7 +93,7 @@ func (c *Connection) program(ctx context.Context) (*process.Process, error) {
 	if strings.TrimSpace(c.cfg.Command) == "" {
 		return nil, &stageError{StageProgram, &advised{errors.New("its entry has neither a command nor a URL"), "Give the program as command, or the address as url."}}
 	}
-	command, path, err := c.host.paths.Find(ctx, expandHome(c.cfg.Command))
+	command, path, err := c.host.paths.Find(ctx, expandHome(c.cfg.Command), process.OwnPath(c.cfg.Env))
 	if err != nil {
 		return nil, &stageError{StageProgram, err}
 	}
@@ -188,6 +188,10 @@ func (c *Connection) keepStderr(stderr func() string) {
 	c.stderr = s
 }
 
+// maxStartMessage is the length of the longest sentence about a start that failed, in
+// bytes, of which a part may be the server's.
+const maxStartMessage = 4 << 10
+
 // startError makes the sentence and the hint for an error of a start.
 func (c *Connection) startError(err error, limit time.Duration) *StartError {
 	out := &StartError{Server: c.cfg.ID, Stage: StageHandshake, Err: err}
@@ -245,7 +249,7 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 	if noise := noiseSentence(noise); noise != "" {
 		out.Message += "\n" + noise
 	}
-	out.Message = c.redact(out.Message)
+	out.Message = short(c.redact(out.Message), maxStartMessage)
 	return out
 }
 

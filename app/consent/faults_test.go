@@ -2,8 +2,13 @@ package consent
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"steward/app/event"
+	"steward/app/journal"
 )
 
 func TestAFaultOnTheWayEndsOneCallOnly(t *testing.T) {
@@ -76,5 +81,46 @@ func TestPromptsCountAsReviewedLikeTools(t *testing.T) {
 		}
 		check("", true)
 		check("changed", false)
+	}
+}
+
+// A fault while a task is followed on ends that call with its record, and not the program.
+func TestAFaultWhileATaskIsFollowedEndsItsCallOnly(t *testing.T) {
+	t.Parallel()
+	var broken atomic.Bool
+	r := newRig(t, func(o *Options) {
+		allow(o)
+		o.Redact = func(s string) string {
+			if broken.CompareAndSwap(true, false) {
+				panic("SENTINEL")
+			}
+			return s
+		}
+	})
+	conn, _ := r.server("s", "--tasks", "core", "--task-file", filepath.Join(t.TempDir(), "tasks"), "--task-ms", "300")
+	ctx, closing := context.WithCancelCause(context.Background())
+	defer r.bus.Subscribe(func(e event.Event) {
+		if p, ok := e.(event.Progress); ok && p.Task {
+			closing(ErrClosed)
+		}
+	})()
+	if o, err := r.gate.Run(ctx, r.call(conn, "task", `{}`), conn, Limits{}); err != nil || o.Outcome != journal.Running {
+		t.Fatalf("left as %+v, %v", o, err)
+	}
+	if err := r.journal.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	j, found, err := journal.Open(context.Background(), journal.Options{Store: r.store, Dir: t.TempDir()})
+	if err != nil || len(found.Tasks) != 1 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	r.journal = j
+	broken.Store(true)
+	o, err := r.gate.Resume(context.Background(), found.Tasks[0], conn, Limits{}, nil)
+	if err == nil || o.Outcome != "unknown" || o.Effect != "unknown" {
+		t.Errorf("%+v, %v", o, err)
+	}
+	if d, err := j.Show(context.Background(), o.Record); err != nil || d.Outcome != "unknown" {
+		t.Errorf("the record says %+v, %v", d.Record, err)
 	}
 }

@@ -75,6 +75,9 @@ func (s *sampling) present(answer *mcphost.SamplingAnswer) (*Sampling, Presentat
 	return raw, p
 }
 
+// NoteBreak stands between the things that a note on a message names.
+const NoteBreak = "; "
+
 func sampleMessage(m mcphost.SamplingMessage, show func(string) string) SamplingMessage {
 	out := SamplingMessage{Role: m.Role}
 	var others []string
@@ -89,6 +92,6 @@ func sampleMessage(m mcphost.SamplingMessage, show func(string) string) Sampling
 			others = append(others, fmt.Sprintf("%s (%s, %d bytes)", clean.Line(c.Type, 30), clean.Line(c.MIMEType, 60), len(c.Data)))
 		}
 	}
-	out.Note = strings.Join(others, ", ")
+	out.Note = strings.Join(others, NoteBreak)
 	return out
 }

@@ -58,11 +58,16 @@ func (r *run) leftOpen() Outcome {
 // the last end of the program left open. Nothing is sent again. seen, where not nil, is
 // called when the server has said that the task is not finished. It returns as Run does,
 // with the outcome journal.Running where the record stays open once more.
-func (g *Gate) Resume(ctx context.Context, t journal.OpenTask, conn *mcphost.Connection, lim Limits, seen func()) (Outcome, error) {
+func (g *Gate) Resume(ctx context.Context, t journal.OpenTask, conn *mcphost.Connection, lim Limits, seen func()) (o Outcome, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(errEnded)
 	r := g.resumed(ctx, t, conn)
 	r.stop, r.lim = stop, lim
+	defer func() {
+		if p := recover(); p != nil {
+			o, err = r.broken(p)
+		}
+	}()
 	defer g.stoppable(r.call.ID(), stop)()
 	if t.Edits != "" { // a card knows it by the call that the model made
 		defer g.stoppable(t.Edits, stop)()

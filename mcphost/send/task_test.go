@@ -303,8 +303,8 @@ func TestTaskLimits(t *testing.T) {
 // TestTaskProgress checks that the token of a call stays good while its task runs.
 func TestTaskProgress(t *testing.T) {
 	t.Parallel()
-	h, _ := trial.Host(t, mcphost.Options{})
-	c := trial.Connect(t, h, trial.Scripted("s", "--tasks", "core", "--task-ms", "200"))
+	h, _ := trial.Host(t, mcphost.Options{Asker: person{}})
+	c := trial.Connect(t, h, trial.Scripted("s", "--tasks", "core", "--task-ms", "200", "--task-poll", "1000"))
 	k := call(t, c, "task-progress", `{}`)
 	var mu sync.Mutex
 	found := false
@@ -316,8 +316,35 @@ func TestTaskProgress(t *testing.T) {
 	if r := do(t, k); r.Outcome != "ok" || !found {
 		t.Errorf("%+v, progress %v", r, found)
 	}
-	if r := do(t, call(t, c, "task-failed-ok", `{}`)); r.Outcome != "tool_error" || len(r.Notes) != 1 {
-		t.Errorf("a failed task with a result: %+v", r)
+	for _, tool := range []string{"task-failed-ok", "task-ask-fails"} {
+		if r := do(t, call(t, c, tool, `{}`)); r.Outcome != "tool_error" || len(r.Notes) != 1 {
+			t.Errorf("%s: a failed task with a result: %+v", tool, r)
+		}
+	}
+}
+
+// TestTaskAsksForEver has a task ask for something new at every look: it is given up.
+func TestTaskAsksForEver(t *testing.T) {
+	t.Parallel()
+	const task = `"taskId":"t1","pollIntervalMs":1,"ttlMs":null`
+	h, _ := trial.Host(t, mcphost.Options{Asker: person{}})
+	record := filepath.Join(t.TempDir(), "record")
+	c := trial.Connect(t, h, trial.Scripted("s", "--discover", "answer", "--record", record,
+		"--step", `tool:work=@result {"resultType":"task","status":"working",`+task+`}`,
+		"--step", `tasks/get=@result {"resultType":"complete","status":"input_required",`+task+`,"inputRequests":{"k${n}":{"method":"roots/list"}}}`,
+		"--step", `tasks/update=@result {"resultType":"complete"}`,
+		"--step", `tasks/cancel=@result {"resultType":"complete"}`))
+	k := call(t, c, "work", `{}`)
+	attempts := 0
+	k.Attempt = func(context.Context, string, any) error { attempts++; return nil }
+	if r := do(t, k); r.Outcome != send.ProtocolError || !strings.Contains(r.Reason, "more than 100 times") || attempts != 101 {
+		t.Errorf("%s: %s, %d attempts", r.Outcome, r.Reason, attempts)
+	}
+	if err := c.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := lines(t, record, `"tasks/cancel"`); len(got) != 1 {
+		t.Errorf("the server was told %q", got)
 	}
 }
 

@@ -55,7 +55,7 @@ func (r *Reader) Box(about string, data []byte, changed func()) *Box {
 		case <-ctx.Done():
 			return
 		}
-		img, was, err := decode(data)
+		img, was, err := decode(data, mostPixels, keptEdge)
 		r.do(func() {
 			b.show(img, was, err)
 			changed()

@@ -22,13 +22,15 @@ import (
 const (
 	mostPixels = 24 << 20 // of a picture that is decoded: a small file can claim to be a huge one
 	keptEdge   = 1200     // pixels of the longer edge of what is kept of it
+	mostSmall  = 4 << 20  // as mostPixels, of a picture that is an ornament
 )
 
 // errNoPicture is why something is not shown as a picture.
 var errNoPicture = errors.New("it is no picture that can be shown")
 
-// decode gives a picture, scaled down where it is large, and the size it had.
-func decode(data []byte) (img image.Image, was image.Point, err error) {
+// decode gives a picture of at most so many pixels, with its longer edge scaled down to edge where it is longer, and the
+// size it had.
+func decode(data []byte, most, edge int) (img image.Image, was image.Point, err error) {
 	defer func() {
 		if recover() != nil { // a decoder that fails on odd bytes must not end more than this picture
 			err = errNoPicture
@@ -36,15 +38,15 @@ func decode(data []byte) (img image.Image, was image.Point, err error) {
 	}()
 	data = essential(data)
 	c, _, err := image.DecodeConfig(bytes.NewReader(data))
-	if err != nil || c.Width < 1 || c.Height < 1 || c.Width > mostPixels/c.Height {
+	if err != nil || c.Width < 1 || c.Height < 1 || c.Width > most/c.Height {
 		return nil, was, errNoPicture
 	}
 	was = image.Pt(c.Width, c.Height)
 	if img, _, err = image.Decode(bytes.NewReader(data)); err != nil {
 		return nil, was, errNoPicture
 	}
-	if longer := max(c.Width, c.Height); longer > keptEdge {
-		to := image.NewRGBA(image.Rect(0, 0, max(c.Width*keptEdge/longer, 1), max(c.Height*keptEdge/longer, 1)))
+	if longer := max(c.Width, c.Height); longer > edge {
+		to := image.NewRGBA(image.Rect(0, 0, max(c.Width*edge/longer, 1), max(c.Height*edge/longer, 1)))
 		draw.ApproxBiLinear.Scale(to, to.Bounds(), img, img.Bounds(), draw.Src, nil)
 		img = to
 	}

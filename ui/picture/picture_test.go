@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/test"
 
 	"steward/ui/language"
@@ -63,7 +64,7 @@ func TestPictures(t *testing.T) {
 		{"no picture", []byte("<svg xmlns='http://www.w3.org/2000/svg'><image href='http://127.0.0.1/x'/></svg>"), 0, 0},
 		{"nothing", nil, 0, 0},
 	} {
-		img, was, err := decode(c.data)
+		img, was, err := decode(c.data, mostPixels, keptEdge)
 		if (err == nil) != (c.edge > 0) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -120,10 +121,20 @@ func TestSmallPictures(t *testing.T) {
 	for name, c := range map[string]struct {
 		data []byte
 		want int
-	}{"picture": {pngOf(t, 20, 10, false), 1}, "none": {nil, 0}, "no picture": {[]byte("<svg/>"), 0}} {
+	}{
+		"picture": {pngOf(t, 20, 10, false), 1}, "none": {nil, 0}, "no picture": {[]byte("<svg/>"), 0},
+		"large": {pngOf(t, 2000, 2000, false), 1}, "too large for an ornament": {pngOf(t, 2100, 2100, false), 0},
+	} {
 		room, ok := r.Small(32, func() []byte { return c.data }).(*fyne.Container)
 		if !ok || len(room.Objects) != c.want || room.MinSize() != fyne.NewSquareSize(32) {
 			t.Errorf("%s: %v", name, room)
+			continue
+		}
+		if c.want == 0 {
+			continue
+		}
+		if img, ok := room.Objects[0].(*canvas.Image); !ok || img.Image.Bounds().Dx() > 32*mostScale {
+			t.Errorf("%s: kept is %v", name, img.Image.Bounds())
 		}
 	}
 }

@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 // all of them.
 var said = map[string][]string{
 	"../../app/consent/present.go":       nil,
+	"../../app/consent/sampletools.go":   {"blockWords"},
 	"../../app/consent/samplepresent.go": {"settings", "present"},
 	"../../app/consent/askcall.go":       nil,
 	"../../app/consent/waiting.go":       {"refuseGone"},
@@ -44,6 +45,7 @@ var said = map[string][]string{
 	"../../app/opener/opener.go":         {"Check", "refusedText", "asciiHost", "nameWarning"},
 	"../../app/doctor.go": {"diagnose", "configCheck", "startedChecks", "found", "answers", "effective", "startChecks", "toolsCheck",
 		"offersSentence", "undeclaredCheck", "reviewCheck"},
+	"../../app/network.go":                         {"KeepProxyPassword"},
 	"../../app/observe.go":                         {"observe"},
 	"../../app/servers.go":                         {"slowSentence"},
 	"../../mcphost/faults.go":                      {"noiseSentence", "exitSentence", "exitHint", "silence", "refusal", "listFailure"},

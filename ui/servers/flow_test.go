@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
 
 	"steward/app"
 	"steward/ui/place"
@@ -269,5 +270,28 @@ func TestManyProblemsLeaveRoom(t *testing.T) {
 	}
 	if strings.TrimSpace(last) == "" {
 		t.Error("a problem says nothing")
+	}
+}
+
+// A tool for an app page alone has no switches that would change nothing.
+func TestAToolForAPageAloneCannotBeOffered(t *testing.T) {
+	d := newDesk(t, "light", "en", map[string]any{"scripted": entry(t, "--step", `tools/list=@result {"tools":[{"name":"button","inputSchema":{"type":"object"},"_meta":{"ui":{"resourceUri":"ui://s/p","visibility":["app"]}}},{"name":"chart","inputSchema":{"type":"object"}}]}`)}, true)
+	d.started("scripted")
+	d.until("its tools are known", func() bool { return len(d.place.detail.tools.tools) == 2 })
+	for i, alone := range []bool{true, false} {
+		tool := d.place.detail.tools.tools[i]
+		ticked := within(d.place.detail.tools.row(i), func(o fyne.CanvasObject) bool { c, ok := o.(*widget.Check); return ok && c.Checked && !c.Disabled() }) != nil
+		words := ""
+		for _, o := range d.place.detail.tools.choices(tool) {
+			within(o, func(o fyne.CanvasObject) bool {
+				if c, ok := o.(*widget.Check); ok {
+					words += c.Text
+				}
+				return false
+			})
+		}
+		if tool.AppOnly != alone || ticked == alone || strings.Contains(words, "models may be offered") == alone || strings.Contains(words, "read-only chats") == alone || !strings.Contains(words, "Ask twice") {
+			t.Errorf("%s: ticked %v, offers %q", tool.Tool.Tool, ticked, words)
+		}
 	}
 }

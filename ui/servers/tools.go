@@ -107,8 +107,11 @@ func (t *toolsTab) object() fyne.CanvasObject { return t.all }
 func (t *toolsTab) row(i int) fyne.CanvasObject {
 	tool := t.tools[i]
 	on := widget.NewCheck("", nil)
-	on.Checked = tool.SwitchedOn
+	on.Checked = tool.SwitchedOn && !tool.AppOnly
 	on.OnChanged = func(to bool) { t.switchTool(tool, to) }
+	if tool.AppOnly { // nothing that a tick could change
+		on.Disable()
+	}
 	name, says := text.Run{Bold: true}, oneLine(tool.Description)
 	colour := theme.Dim
 	switch {
@@ -119,7 +122,7 @@ func (t *toolsTab) row(i int) fyne.CanvasObject {
 	case tool.State == consent.StateNew:
 		says, colour = lang.X("servers.tool_new", "New, not reviewed yet"), theme.Waiting
 	}
-	if !tool.SwitchedOn {
+	if !tool.SwitchedOn || tool.AppOnly {
 		name.Color = theme.Dim
 	}
 	cost := lang.X("servers.tokens", "{{.n}} tok", map[string]any{"n": tool.Tokens})
@@ -280,18 +283,19 @@ func (t *toolsTab) choices(tool app.ServerTool) []fyne.CanvasObject {
 		}
 		return c
 	}
-	out := []fyne.CanvasObject{
-		left(check(lang.X("servers.switched_on", "On: models may be offered it"), tool.SwitchedOn, func(ctx context.Context, a *app.App, to bool) error {
-			return a.SetToolEnabled(ctx, tool.Server, tool.Tool.Tool, to)
-		})),
-		column(0, left(t.permission(tool)), caption(permissionMeaning(tool.Permission), theme.Dim, text.Wrap)),
-		column(0,
-			left(check(lang.X("servers.read_only", "It only reads: offer it in read-only chats too"), tool.ReadOnly, func(ctx context.Context, a *app.App, to bool) error {
-				return a.SetToolReadOnly(ctx, tool.Server, tool.Tool.Tool, to)
-			})),
-			left(check(lang.X("servers.twice", "Ask twice: its name must be typed before it is allowed"), tool.Twice, func(ctx context.Context, a *app.App, to bool) error {
-				return a.SetToolTwice(ctx, tool.Server, tool.Tool.Tool, to)
-			}))),
+	on := left(check(lang.X("servers.switched_on", "On: models may be offered it"), tool.SwitchedOn, func(ctx context.Context, a *app.App, to bool) error {
+		return a.SetToolEnabled(ctx, tool.Server, tool.Tool.Tool, to)
+	}))
+	reads := left(check(lang.X("servers.read_only", "It only reads: offer it in read-only chats too"), tool.ReadOnly, func(ctx context.Context, a *app.App, to bool) error {
+		return a.SetToolReadOnly(ctx, tool.Server, tool.Tool.Tool, to)
+	}))
+	twice := left(check(lang.X("servers.twice", "Ask twice: its name must be typed before it is allowed"), tool.Twice, func(ctx context.Context, a *app.App, to bool) error {
+		return a.SetToolTwice(ctx, tool.Server, tool.Tool.Tool, to)
+	}))
+	may := column(0, left(t.permission(tool)), caption(permissionMeaning(tool.Permission), theme.Dim, text.Wrap))
+	out := []fyne.CanvasObject{on, may, column(0, reads, twice)}
+	if tool.AppOnly { // no model is offered it; what is left is about calls by hand
+		out = []fyne.CanvasObject{may, twice}
 	}
 	for _, g := range tool.Grants {
 		out = append(out, container.NewBorder(nil, nil, nil, newButton(lang.X("servers.revoke", "Take back"), func() {

@@ -16,8 +16,9 @@ import (
 
 // Fields of the network.
 const (
-	fieldProxy  = "proxy"
-	fieldCAFile = "ca_file"
+	fieldProxy         = "proxy"
+	fieldProxyPassword = "proxy_password"
+	fieldCAFile        = "ca_file"
 )
 
 // reach shows how servers that are addresses are reached.
@@ -33,7 +34,11 @@ func (s *Place) reach() []fyne.CanvasObject {
 	f := form.New([]form.Field{
 		{
 			Name: fieldProxy, Title: lang.X("settings.proxy", "Proxy"), Kind: form.String, Default: written(now.Proxy), Placeholder: "http://proxy:3128",
-			Description: lang.X("settings.proxy_help", "Empty takes what the system's environment says (HTTPS_PROXY); direct takes none. For a user and password write http://user:${secret:NAME}@proxy:3128. This computer itself is always reached directly."),
+			Description: lang.X("settings.proxy_help", "Empty takes what the system's environment says (HTTPS_PROXY); direct takes none. If it wants a user, write http://NAME@proxy:3128. This computer itself is always reached directly."),
+		},
+		{
+			Name: fieldProxyPassword, Title: lang.X("settings.proxy_password", "The user's password at the proxy"), Kind: form.Secret, Own: true,
+			Description: lang.X("settings.proxy_password_help", "It goes to where your secrets are kept; its name stands in the address in its place. Empty keeps the one that is stored."),
 		},
 		{
 			Name: fieldCAFile, Title: lang.X("settings.ca_file", "File of further certificates"), Kind: form.String, Default: written(now.CAFile), Placeholder: "/etc/ssl/company.pem",
@@ -61,7 +66,20 @@ func (s *Place) saveReach(f *form.Form) {
 		s.failed(err)
 		return
 	}
-	s.p.do(func(ctx context.Context) error { return s.d.App.SaveSettings(ctx, next) }, func() {
+	password, err := textOf(f.Values(), fieldProxyPassword)
+	if err != nil {
+		s.failed(err)
+		return
+	}
+	s.p.do(func(ctx context.Context) error {
+		if password != "" {
+			var err error
+			if next.Proxy, err = s.d.App.KeepProxyPassword(ctx, next.Proxy, password); err != nil {
+				return err
+			}
+		}
+		return s.d.App.SaveSettings(ctx, next)
+	}, func() {
 		s.network = nil
 		s.d.Layer.Toast(lang.X("settings.saved", "Saved"))
 	})
@@ -70,15 +88,21 @@ func (s *Place) saveReach(f *form.Form) {
 // reached puts a form's values into settings.
 func reached(s app.Settings, values map[string]json.RawMessage) (app.Settings, error) {
 	for name, into := range map[string]*string{fieldProxy: &s.Proxy, fieldCAFile: &s.CAFile} {
-		*into = ""
-		raw := values[name]
-		if raw == nil {
-			continue
+		text, err := textOf(values, name)
+		if err != nil {
+			return s, err
 		}
-		if err := json.Unmarshal(raw, into); err != nil {
-			return s, fmt.Errorf("the value of %s cannot be used: %w", name, err)
-		}
-		*into = strings.TrimSpace(*into)
+		*into = strings.TrimSpace(text)
 	}
 	return s, nil
+}
+
+// textOf is what was typed into a field, "" for nothing.
+func textOf(values map[string]json.RawMessage, name string) (text string, err error) {
+	if raw := values[name]; raw != nil {
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return "", fmt.Errorf("the value of %s cannot be used: %w", name, err)
+		}
+	}
+	return text, nil
 }

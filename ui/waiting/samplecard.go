@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2/lang"
 
 	"steward/app/consent"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -95,7 +96,7 @@ func (b *sampleBody) buildRequest() {
 	})
 	raw, shown := c.item.Sampling.Messages, c.item.Presentation.Messages
 	for i, m := range raw {
-		b.messages = append(b.messages, newSamplePart(c, role(m.Role), revealLines(m.Text), shown[i].Note, len(raw) > 1, b.d.messages[i], b.changed).withTools(shown[i].Tools))
+		b.messages = append(b.messages, newSamplePart(c, role(m.Role), revealLines(m.Text), noteWords(shown[i].Note), len(raw) > 1, b.d.messages[i], b.changed).withTools(shown[i].Tools))
 	}
 }
 
@@ -154,12 +155,21 @@ func (b *sampleBody) asked() []fyne.CanvasObject {
 			col.objects = append(col.objects, newBox(theme.CodeGround, c.text(m.Text)))
 		}
 		if m.Note != "" {
-			col.objects = append(col.objects, c.caption(m.Note, theme.Waiting))
+			col.objects = append(col.objects, c.caption(noteWords(m.Note), theme.Waiting))
 		}
 		col.objects = append(col.objects, c.boxed(m.Tools)...)
 		out = append(out, col)
 	}
 	return out
+}
+
+// noteWords are what of a message is no text, in the person's language.
+func noteWords(note string) string {
+	parts := strings.Split(note, consent.NoteBreak)
+	for i := range parts {
+		parts[i] = sentence.Worded(parts[i])
+	}
+	return strings.Join(parts, consent.NoteBreak)
 }
 
 // tools lists a server's own tools, or calls of them, whole.

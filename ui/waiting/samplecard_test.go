@@ -12,6 +12,7 @@ import (
 	"steward/app"
 	"steward/app/consent"
 	"steward/testdata/scriptedmodel"
+	"steward/ui/language"
 	"steward/ui/place"
 )
 
@@ -220,9 +221,21 @@ func TestToolsOfASamplingRequestAreShown(t *testing.T) {
 		"--step", `tool:best=@ask sampling/createMessage {"messages":[{"role":"user","content":{"type":"text","text":"And in Bern?"}},{"role":"assistant","content":{"type":"tool_use","id":"c0","name":"weather","input":{"city":"Basel"}}},{"role":"user","content":{"type":"tool_result","toolUseId":"c0","content":[{"type":"text","text":"rain"}]}}],"maxTokens":50,"tools":[{"name":"weather","description":"Tells the weather.","inputSchema":{"type":"object","properties":{"city":{"type":"string"}}}}],"toolChoice":{"mode":"required"}}`,
 		"--step", "tool:best=@text ${answer}")
 	r.call(context.Background(), "best", "{}")
-	c := r.seen(r.item(consent.KindSampling))
+	item := r.item(consent.KindSampling)
+	if err := language.Load("zh-Hans"); err != nil {
+		t.Fatal(err)
+	}
+	chinese := NewCard(item, r.d)
+	if got := shownText(chinese); !strings.Contains(got, "调用工具 weather") || !strings.Contains(got, "工具的结果") {
+		t.Errorf("in Chinese the card says %q", got)
+	}
+	chinese.Close()
+	if err := language.Load("en"); err != nil {
+		t.Fatal(err)
+	}
+	c := r.seen(item)
 	got := shownText(c)
-	for _, want := range []string{"without asking you", "Tells the weather.", `"city":{"type":"string"}`, `weather {"city":"Basel"}`, "rain", "makes the model use one"} {
+	for _, want := range []string{"call of the tool weather", "result of a tool", "without asking you", "Tells the weather.", `"city":{"type":"string"}`, `weather {"city":"Basel"}`, "rain", "makes the model use one"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the card lacks %q: %q", want, got)
 		}
