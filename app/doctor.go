@@ -222,7 +222,7 @@ func startChecks(c config.Server, l mcphost.Launch, err error) []Check {
 			if lines := effective(c, l); lines != "" && stage.name != mcphost.StageProgram {
 				message += "\n" + lines
 			}
-			if start.Stage == mcphost.StageSignIn {
+			if start.Stage == mcphost.StageSignIn && !start.KeyRefused {
 				return append(out, Check{stage.check, false, "Sign-in needed: " + message, signInNext(c.Name, start)})
 			}
 			return append(out, Check{stage.check, false, message, start.Hint})

@@ -48,7 +48,7 @@ func (s *servers) resolve(c config.Server) (mcphost.ServerConfig, error) {
 	if cfg.Headers, err = s.secretMap(c.Name, "header", x.Headers); err != nil {
 		return cfg, err
 	}
-	cfg.URL, err = s.secret(c.Name, x.URL)
+	cfg.URL, err = s.address(c.Name, x.URL)
 	if err == nil {
 		cfg.OAuth, err = s.oauth(c.Name, x.OAuth)
 	}

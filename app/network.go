@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -20,7 +19,7 @@ func (s *servers) network(cfg *mcphost.ServerConfig, server, proxy, caFile strin
 	limits := s.limitsNow()
 	cfg.CAFile = cmpOr(caFile, limits.caFile)
 	var err error
-	if cfg.Proxy, err = s.proxy(server, cmpOr(proxy, limits.proxy)); err != nil {
+	if cfg.Proxy, err = s.address(server, cmpOr(proxy, limits.proxy)); err != nil {
 		return err
 	}
 	if u, err := url.Parse(cfg.Proxy); err == nil {
@@ -52,21 +51,46 @@ func (a *App) KeepProxyPassword(ctx context.Context, address, password string) (
 	return scheme + "://" + user + ":${secret:" + proxySecret + "}" + rest[at:], a.noteSecret(ctx, "", proxySecret)
 }
 
-var secretName = regexp.MustCompile(`\$\{secret:[^}]*\}`)
+var secretReference = regexp.MustCompile(`\$\{secret:[^}]*\}`)
 
-// proxy puts the secrets into a proxy's address. What stands before its host is encoded,
-// because a password may hold what means something in an address (RFC 3986, section 3.2.1).
-func (s *servers) proxy(server, address string) (string, error) {
-	at := strings.LastIndex(address, "@") + 1
+// address puts the secrets into an address. A password before the host is escaped there:
+// with a / or # of its own the address would end in it, and the rest of it, or what
+// precedes it, would be looked up as the host.
+func (s *servers) address(server, text string) (string, error) {
+	from, to := userPart(text)
+	if from == to {
+		return s.secret(server, text)
+	}
 	var failed error
-	user := secretName.ReplaceAllStringFunc(address[:at], func(name string) string {
-		value, err := s.secret(server, name)
-		failed = cmp.Or(failed, err)
-		return strings.ReplaceAll(url.QueryEscape(value), "+", "%20")
+	user := secretReference.ReplaceAllStringFunc(text[from:to], func(reference string) string {
+		value, err := s.secret(server, reference)
+		if err != nil {
+			failed = err
+		}
+		return strings.TrimPrefix(url.UserPassword("", value).String(), ":")
 	})
 	if failed != nil {
 		return "", failed
 	}
-	host, err := s.secret(server, address[at:])
-	return user + host, err
+	rest, err := s.secret(server, text[to:])
+	return text[:from] + user + rest, err
+}
+
+// userPart finds the user and the password in an address with references; from is to
+// where there are none.
+func userPart(text string) (from, to int) {
+	scheme := strings.Index(text, "://")
+	if scheme < 0 {
+		return 0, 0
+	}
+	from = scheme + len("://")
+	masked := secretReference.ReplaceAllStringFunc(text, func(reference string) string { return strings.Repeat("x", len(reference)) })
+	end := len(text)
+	if i := strings.IndexAny(masked[from:], "/?#"); i >= 0 {
+		end = from + i
+	}
+	if at := strings.LastIndexByte(masked[from:end], '@'); at >= 0 {
+		return from, from + at
+	}
+	return from, from
 }

@@ -56,6 +56,41 @@ func TestTheWayToAServer(t *testing.T) {
 	}
 }
 
+// A password that is put into an address stays the password, whatever is in it: none of it becomes the host, or where
+// else the address leads.
+func TestAPasswordStaysInItsPlace(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil)
+	r.app.UseSecretsMemory()
+	const password = "12/3#4?5@6:7%389"
+	check(t, r.app.SetSecret(t.Context(), "pw", password))
+	server := config.Server{
+		Name: "r", URL: "https://me:${secret:pw}@x.example/a@b/${secret:pw}", Transport: config.HTTP,
+		Proxy: "http://me%40corp:${secret:pw}@proxy.example:3128",
+	}
+	cfg, err := r.app.servers.resolve(server)
+	check(t, err)
+	for address, host := range map[string]string{cfg.URL: "x.example", cfg.Proxy: "proxy.example:3128"} {
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Errorf("%s: %v", host, err)
+			continue
+		}
+		if got, _ := u.User.Password(); got != password || u.Host != host {
+			t.Errorf("%s: the host is %q, the password %q", host, u.Host, got)
+		}
+	}
+	if !strings.HasPrefix(cfg.Proxy, "http://me%40corp:") || !strings.Contains(cfg.URL, "x.example/a@b/"+password) {
+		t.Errorf("%q, %q", cfg.Proxy, cfg.URL)
+	}
+	server.URL, server.Proxy = "https://x.example/?a=${secret:pw}@b", "${secret:pw}"
+	cfg, err = r.app.servers.resolve(server)
+	check(t, err)
+	if cfg.URL != "https://x.example/?a="+password+"@b" || cfg.Proxy != password {
+		t.Errorf("%q, %q", cfg.Proxy, cfg.URL)
+	}
+}
+
 // A proxy's password may hold anything that a person can type, also what means something in an address.
 func TestAPasswordOfAProxyIsTakenAsItIs(t *testing.T) {
 	t.Parallel()

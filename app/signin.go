@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
 
 	"steward/app/clean"
+	"steward/app/config"
 	"steward/app/consent"
 	"steward/app/event"
 	"steward/app/journal"
@@ -67,7 +69,14 @@ func (a *App) SignIn(ctx context.Context, name string) error {
 }
 
 func (a *App) signIn(ctx context.Context, name string) error {
-	if c := a.shownConnection(name); c != nil {
+	c := a.shownConnection(name)
+	if c != nil && a.servers.corrected(c) {
+		if err := a.StopServer(ctx, name); err != nil {
+			return err
+		}
+		c = nil
+	}
+	if c != nil {
 		if err := c.SignIn(ctx); err != nil {
 			return err
 		}
@@ -220,6 +229,17 @@ func (s *servers) starting(name string) bool {
 	return false
 }
 
+// corrected says whether what a connection signs in with is no longer what the server's
+// entry says, because a secret in it was changed.
+func (s *servers) corrected(c *mcphost.Connection) bool {
+	entry, ok := config.Find(s.now().servers, c.Server())
+	if !ok {
+		return false
+	}
+	cfg, err := s.resolve(entry)
+	return err == nil && !reflect.DeepEqual(cfg.OAuth, c.Config().OAuth)
+}
+
 // forgetFailed lets a server be started again whose start has failed; its connections stay.
 func (s *servers) forgetFailed(name string) {
 	s.mu.Lock()
@@ -242,7 +262,7 @@ func (s *servers) forgetFailed(name string) {
 // signInNeeded says whether an error is that of a server which wants to be signed in to.
 func signInNeeded(err error) bool {
 	var start *mcphost.StartError
-	return errors.As(err, &start) && start.Stage == mcphost.StageSignIn
+	return errors.As(err, &start) && start.Stage == mcphost.StageSignIn && !start.KeyRefused
 }
 
 // signInHint is what to do about it.
@@ -252,6 +272,9 @@ func signInHint(server string) string {
 
 // signInNext is what to do where a start has failed for it.
 func signInNext(server string, start *mcphost.StartError) string {
+	if start.KeyRefused {
+		return start.Hint
+	}
 	if start.Hint == "" || errors.Is(start, mcphost.ErrSignInRefused) {
 		return signInHint(server)
 	}

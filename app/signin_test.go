@@ -47,11 +47,17 @@ func fakeBrowser(t *testing.T) func() []string {
 // kept in an encrypted file.
 func signInRig(t *testing.T, s *signinserver.Server, oauth map[string]any) *rig {
 	t.Helper()
-	r := &rig{t: t}
 	entry := map[string]any{"url": s.URL}
 	if oauth != nil {
 		entry["oauth"] = oauth
 	}
+	return signInRigOf(t, entry)
+}
+
+// signInRigOf is signInRig with the server's whole entry.
+func signInRigOf(t *testing.T, entry map[string]any) *rig {
+	t.Helper()
+	r := &rig{t: t}
 	raw, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"team": entry}})
 	if err != nil {
 		t.Fatal(err)

@@ -222,7 +222,9 @@ func (c *Connection) sample(ctx context.Context, params json.RawMessage, calls [
 	case errors.Is(err, ErrNotAllowed):
 		return nil, &wire.Error{Code: codeRefused, Message: "the request for sampling was refused"}
 	case err != nil:
-		return nil, &wire.Error{Code: wire.CodeInternal, Message: "the model gave no answer: " + c.redact(err.Error())}
+		// What it says of this computer is none of the server's business.
+		c.note("warning", "", "a request of the server for a model's answer could not be answered: "+err.Error())
+		return nil, &wire.Error{Code: wire.CodeInternal, Message: "the model gave no answer"}
 	}
 	if a.StopReason == "" {
 		a.StopReason = "endTurn"

@@ -28,10 +28,11 @@ var (
 )
 
 // Asker answers what servers ask of a person or of a model. Its methods are
-// called on goroutines of their own, at most one at a time for each
-// connection, while the call that made the server ask is still running. The
-// context ends when the server withdraws the question, the call ends, or the
-// connection closes; the answer is then ignored.
+// called on goroutines of their own: of the questions that belong to one call, one
+// at a time, and so of those of a connection that belong to no single call; others
+// come beside them, and a question in ModeDone beside any. The
+// context ends when the server withdraws the question, all calls that it may belong
+// to have ended, or the session does; the answer is then ignored.
 type Asker interface {
 	Elicit(ctx context.Context, e Elicitation) (ElicitAnswer, error)
 	Sample(ctx context.Context, r SamplingRequest) (SamplingAnswer, error)

@@ -19,6 +19,8 @@ import (
 // inflight is a tool call that is running on the connection.
 type inflight struct {
 	owner  string
+	tool   string // its name and the hash of the definition that was shown
+	shown  string
 	seq    int64
 	done   chan struct{} // closed when the call has ended
 	paused func(on bool)
@@ -107,7 +109,7 @@ const settle = 5 * time.Second
 // Send implements door.Sender.
 func (s *sender) Send(ctx context.Context, call door.Call) door.Reply {
 	c := (*Connection)(s)
-	ctx = oauth.ForCall(patience.Notify(ctx, call.Paused), oauth.Call{Owner: call.Owner, Attempt: call.Attempt})
+	ctx = forCall(ctx, call)
 	for again := false; ; again = true {
 		l, err := c.current(ctx)
 		if err != nil {
@@ -134,6 +136,11 @@ func (s *sender) Send(ctx context.Context, call door.Call) door.Reply {
 		// The server had ended unnoticed, and nothing has left: it is started
 		// again, and its definitions are looked at again.
 	}
+}
+
+// forCall makes a sign-in that is needed meanwhile the call's: a person who is asked for it stops the call's clock.
+func forCall(ctx context.Context, call door.Call) context.Context {
+	return oauth.ForCall(patience.Notify(ctx, call.Paused), oauth.Call{Owner: call.Owner, Attempt: call.Attempt})
 }
 
 // sendOn sends a call on one session.
@@ -181,7 +188,7 @@ func (c *Connection) sendOn(ctx context.Context, l *live, call door.Call) door.R
 
 func newInflight(call door.Call) *inflight {
 	return &inflight{
-		owner: call.Owner, done: make(chan struct{}), paused: call.Paused, asks: make(chan struct{}, 1), look: make(chan struct{}, 1),
+		owner: call.Owner, tool: call.Tool, shown: call.Definition, done: make(chan struct{}), paused: call.Paused, asks: make(chan struct{}, 1), look: make(chan struct{}, 1),
 		progress: func(p wire.Progress) {
 			call.Touch()
 			call.Progress(p.Value, p.Total, p.Message)
@@ -199,7 +206,7 @@ func (c *Connection) settleTools(ctx context.Context, l *live) {
 	if !expired && !stale {
 		return
 	}
-	ctx, cancel := patience.WithTimeoutCause(ctx, settle, context.DeadlineExceeded)
+	ctx, cancel := patience.WithTimeoutCause(ctx, settle, unanswered(settle))
 	defer cancel()
 	_ = c.readTools(ctx, l) // where it cannot be read, the list read before stays, and that is in the log
 }
@@ -216,6 +223,13 @@ func (c *Connection) definitionOf(name, hash string) (Tool, string) {
 		return Tool{}, fmt.Sprintf("Nothing was sent: server %q has changed the tool %q since it was shown.", c.cfg.ID, name)
 	}
 	return c.lists.tools[i], ""
+}
+
+// changed reports whether the tool of a call is not any more what was shown: no further round is made with it.
+func (c *Connection) changed(ctx context.Context, l *live, f *inflight) bool {
+	c.settleTools(ctx, l)
+	_, why := c.definitionOf(f.tool, f.shown)
+	return why != ""
 }
 
 // begin and finish keep account of the calls that run.
@@ -279,6 +293,10 @@ func (c *Connection) rounds(ctx context.Context, l *live, r session.Request,
 			return reply
 		}
 		if what == "" {
+			return reply
+		}
+		if f != nil && c.changed(ctx, l, f) {
+			reply.Result, reply.Err = nil, invalid("the server has changed the tool %q since it was shown, and asked for more; it was not asked again", f.tool)
 			return reply
 		}
 		if err := attempt(ctx, what, map[string]any{"round": round + 1}); err != nil {

@@ -48,14 +48,17 @@ func (c *Connection) ProbeTools(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	ctx, cancel := patience.WithTimeoutCause(ctx, listLimit, context.DeadlineExceeded)
+	ctx, cancel := patience.WithTimeoutCause(ctx, listLimit, unanswered(listLimit))
 	defer cancel()
 	reply := l.session.Do(ctx, session.Request{Method: "tools/list"})
 	if rpc := new(wire.Error); errors.As(reply.Err, &rpc) && !rpc.Invalid {
 		return 0, fmt.Errorf("it answers with the error %d: %s", rpc.Code, c.redact(rpc.Message))
 	}
+	if reply.Err != nil && ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
 	if reply.Err != nil {
-		return 0, fmt.Errorf("the answer to tools/list did not come: %w", reply.Err)
+		return 0, &requestError{"the answer to tools/list did not come: " + c.redact(reply.Err.Error()), reply.Err}
 	}
 	m, _ := fields(reply.Result)
 	entries, ok := array(m["tools"])

@@ -63,9 +63,6 @@ func (c *Connection) silence(limit time.Duration, noise string) (message, hint s
 	case runner(c.cfg.Command, c.cfg.Args):
 		return message, "It may still be downloading what it runs: start it again, or give it a longer start time."
 	}
-	if c.cfg.transport() != TransportStdio {
-		return message, "Check the address and the network; if the server is only slow, give it a longer start time."
-	}
 	return message, "Check the command; if it is only slow, give it a longer start time."
 }
 
@@ -80,10 +77,15 @@ func refusal(e *wire.Error) (message, hint string) {
 
 // listFailure says why a server that had started did not list its tools.
 func listFailure(err error, limit time.Duration) error {
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errStartLimit) {
+	if errors.Is(err, errStartLimit) {
 		return fmt.Errorf("it did not answer tools/list within %s%w", limit, quiet{err})
 	}
 	return fmt.Errorf("the answer to tools/list did not come: %w", err)
+}
+
+// unanswered is the cause with which a limit of d ends what the server was asked for.
+func unanswered(d time.Duration) error {
+	return fmt.Errorf("the server did not answer within %s%w", d, quiet{context.DeadlineExceeded})
 }
 
 // quiet keeps a cause without a word of it.

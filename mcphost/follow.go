@@ -28,8 +28,10 @@ type following struct {
 	failures int
 	lost     error           // why the connection was lost last
 	answered map[string]bool // inputRequests, by key
+	rounds   int             // of answers to them
 	result   *openResult     // tasks/result that is being waited for
 
+	reports     *wire.Reports // of progress, which comes without the limits of an open request
 	mu          sync.Mutex
 	done, total float64 // of the server's last progress notification
 }
@@ -45,14 +47,14 @@ func (c *Connection) newFollowing(l *live, call door.Call, f *inflight, t taskSt
 	w := &following{c: c, l: l, call: call, f: f, task: t, frames: frames, answered: map[string]bool{}}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	told := f.progress
+	w.reports = wire.NewReports(f.progress)
 	f.task = t.ID
 	f.progress = func(p wire.Progress) {
 		w.mu.Lock()
 		p.Value = max(p.Value, w.done)
 		w.done, w.total = p.Value, p.Total
 		w.mu.Unlock()
-		told(p)
+		w.reports.Put(p)
 	}
 	return w
 }
@@ -67,6 +69,7 @@ func (w *following) begin(ctx context.Context, outputSchema json.RawMessage) doo
 	defer w.c.enterTask()()
 	// Also when it was stopped just now: what the server does must be known.
 	if err := w.call.Attempt(context.WithoutCancel(ctx), "task", w.task.Task); err != nil {
+		w.reports.End()
 		w.abandon()
 		out.Err = fmt.Errorf("the task that the server made of the call is not followed: %w", err)
 		return out
@@ -77,6 +80,7 @@ func (w *following) begin(ctx context.Context, outputSchema json.RawMessage) doo
 // Follow implements door.Sender.
 func (s *sender) Follow(ctx context.Context, call door.Call, raw json.RawMessage) door.Reply {
 	c := (*Connection)(s)
+	ctx = forCall(ctx, call)
 	out := door.Reply{Started: true, Task: true, Redact: c.redact}
 	var t taskState
 	if err := json.Unmarshal(raw, &t.Task); err != nil || t.ID == "" {
@@ -106,6 +110,7 @@ func (s *sender) Follow(ctx context.Context, call door.Call, raw json.RawMessage
 // end follows the task, and takes leave of it where the call is over before.
 func (w *following) end(ctx context.Context, out door.Reply) door.Reply {
 	w.call.Lasting(w.task.keeps())
+	defer w.reports.End()
 	defer w.closeResult()
 	w.c.mu.Lock()
 	early := w.f.early
@@ -142,7 +147,7 @@ func (w *following) follow(ctx context.Context) ending {
 	}
 	for {
 		if result, ok := w.rest(ctx, wait); ok {
-			return ending{Result: result}
+			return ending{Result: result, Failed: w.hasFailed(ctx)}
 		}
 		if ctx.Err() != nil {
 			return ending{Err: ctx.Err()}
@@ -185,6 +190,15 @@ func (w *following) bearable(ctx context.Context, err error) error {
 		return &door.TaskError{Message: sentence(fmt.Sprintf("The server works on the call as a task, and cannot be asked for it; it answered with error %d: %s", rpc.Code, rpc.Message))}
 	}
 	return nil
+}
+
+// hasFailed asks once more for a task whose result has come while it was waited for: what
+// a failed task gives is that of a tool that failed, whatever it says.
+func (w *following) hasFailed(ctx context.Context) bool {
+	reply := w.l.session.Do(ctx, session.Request{Method: "tasks/get", Params: []wire.Member{member("taskId", w.task.ID)}})
+	w.keep(reply.Frames)
+	m, _ := fields(reply.Result)
+	return readTask(m).status == "failed"
 }
 
 // rest waits for the next look. It returns the result where tasks/result brings it
@@ -268,7 +282,7 @@ func (w *following) ask(ctx context.Context, method string, more ...wire.Member)
 	for try := 1; ; try++ {
 		reply := w.l.session.Do(ctx, session.Request{Method: method, Params: params})
 		w.keep(reply.Frames)
-		if reply.Err == nil || errors.As(reply.Err, new(*wire.Error)) || ctx.Err() != nil || try >= taskTries {
+		if reply.Err == nil || errors.As(reply.Err, new(*wire.Error)) || ctx.Err() != nil || try >= lostTries {
 			return reply
 		}
 		w.lost = reply.Err
@@ -279,9 +293,9 @@ func (w *following) ask(ctx context.Context, method string, more ...wire.Member)
 	}
 }
 
-// renew waits a moment, longer each time, and starts the server again if it has ended.
+// renew waits a moment, each time twice as long, and starts the server again if it has ended.
 func (w *following) renew(ctx context.Context, try int) error {
-	pause := time.NewTimer(time.Duration(try) * 200 * time.Millisecond)
+	pause := time.NewTimer(lostPause << (try - 1))
 	defer pause.Stop()
 	select {
 	case <-pause.C:

@@ -53,11 +53,15 @@ func (c *Connection) setUntil(kind string, t lifetime, announced bool) {
 	}
 }
 
-// forgetLists has lists that are read when they are asked for read anew: those of another session say
-// nothing of this one. c.mu is held.
-func (c *Connection) forgetLists() {
-	for _, kind := range []string{"prompts", "resources", "templates"} {
+// forgetLists has lists that are read when they are asked for read anew, also those that are being read
+// just now: those of another session say nothing of this one. c.mu is held.
+func (c *Connection) forgetLists(kinds ...string) {
+	if c.lists.changes == nil {
+		c.lists.changes = map[string]int{}
+	}
+	for _, kind := range kinds {
 		delete(c.lists.known, kind)
+		c.lists.changes[kind]++
 	}
 }
 
@@ -112,7 +116,7 @@ func mismatch(err error) bool {
 // them, and reports whether to make the request again. A tool call is not: its receipt is spent, and
 // only a person, or a model that is asked for again, decides on another one. f is nil for the others.
 func (c *Connection) relist(ctx context.Context, l *live, f *inflight, reply *session.Reply) bool {
-	ctx, cancel := patience.WithTimeoutCause(ctx, settle, context.DeadlineExceeded)
+	ctx, cancel := patience.WithTimeoutCause(ctx, settle, unanswered(settle))
 	defer cancel()
 	err := c.readTools(ctx, l) // where it fails, the list read before stays, and that is in the log
 	if f == nil {

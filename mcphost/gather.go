@@ -16,21 +16,28 @@ const (
 
 // gather keeps a server's notifications from becoming a storm: lines of the log above a
 // rate are counted instead of kept, and the changes of one resource are told together.
-// Log messages have limits of their own. The zero gather is ready. One timer runs while something is held back;
-// stop ends it.
+// Log messages have limits of their own (messages), and are counted here where they are
+// left out. One timer runs while something is held back; stop ends it.
 type gather struct {
 	mu      sync.Mutex
 	now     func() time.Time
-	flush   func(uris []string, lines int)
+	flush   func(heldBack)
 	timer   *time.Timer
 	stopped bool
 
 	begun   time.Time // of the current gatherPause
 	lines   int       // let through in it
 	updates bool      // so was a change
-	lost    int
 	held    map[string]bool
-	order   []string
+	back    heldBack
+}
+
+// heldBack is what was not told when it came.
+type heldBack struct {
+	uris     []string // of resources that have changed, each once
+	changes  int      // of further resources
+	lines    int      // of the log
+	messages int      // of the server's for the log
 }
 
 // open begins a new gatherPause where the last one is over. g.mu is held.
@@ -49,9 +56,17 @@ func (g *gather) line() bool {
 	if g.lines++; g.lines <= mostLogged {
 		return true
 	}
-	g.lost++
+	g.back.lines++
 	g.later()
 	return false
+}
+
+// message counts a log message that was left out.
+func (g *gather) message() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.back.messages++
+	g.later()
 }
 
 // update reports whether a change of a resource may be told at once; else it is told
@@ -60,16 +75,20 @@ func (g *gather) update(uri string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.open()
-	if !g.updates && len(g.order) == 0 {
+	if !g.updates && len(g.back.uris) == 0 {
 		g.updates = true
 		return true
 	}
 	if g.held == nil {
 		g.held = map[string]bool{}
 	}
-	if !g.held[uri] && len(g.order) < mostUpdated {
+	switch {
+	case g.held[uri]:
+	case len(g.back.uris) < mostUpdated:
 		g.held[uri] = true
-		g.order = append(g.order, uri)
+		g.back.uris = append(g.back.uris, uri)
+	default:
+		g.back.changes++
 	}
 	g.later()
 	return false
@@ -89,10 +108,10 @@ func (g *gather) tell() {
 	if g.stopped {
 		return
 	}
-	uris, lines := g.order, g.lost
-	g.held, g.order, g.lost = nil, nil, 0
+	back := g.back
+	g.held, g.back = nil, heldBack{}
 	// Under the lock, so that nothing is told after stop has returned.
-	g.flush(uris, lines)
+	g.flush(back)
 }
 
 // stop ends it; what is held back is lost.
@@ -106,11 +125,21 @@ func (g *gather) stop() {
 }
 
 // gathered tells what was held back.
-func (c *Connection) gathered(uris []string, lines int) {
-	for _, uri := range uris {
+func (c *Connection) gathered(back heldBack) {
+	for _, uri := range back.uris {
 		c.events.put(ResourceUpdated{Server: c.cfg.ID, URI: uri})
 	}
-	if lines > 0 {
-		c.keep(LogLine{Time: c.now(), Kind: "warning", Text: fmt.Sprintf("%d lines of the log were left out, because they came faster than %d a second", lines, mostLogged)})
+	for _, left := range []struct {
+		n   int
+		why string
+	}{
+		{back.lines, fmt.Sprintf("lines of the log were left out, because they came faster than %d a second", mostLogged)},
+		{back.messages, "of its log messages came too fast and were left out"},
+		{back.changes, fmt.Sprintf("changes of resources were not told, because those of %d others came at the same time", mostUpdated)},
+	} {
+		if left.n > 0 {
+			// As it is, since a flood of other lines must not take it along.
+			c.keep(LogLine{Time: c.now(), Kind: "warning", Text: fmt.Sprintf("%d %s", left.n, left.why)})
+		}
 	}
 }

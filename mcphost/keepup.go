@@ -124,7 +124,7 @@ func (c *Connection) SetLogLevel(ctx context.Context, level string) error {
 }
 
 func (c *Connection) sendLogLevel(ctx context.Context, l *live, level string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, keepUpLimit, errors.New("the server did not answer in time"))
+	ctx, cancel := context.WithTimeoutCause(ctx, keepUpLimit, unanswered(keepUpLimit))
 	defer cancel()
 	reply := l.session.Do(ctx, session.Request{
 		Method: "logging/setLevel", Params: []wire.Member{member("level", level)},
@@ -158,14 +158,14 @@ func (c *Connection) Subscribe(ctx context.Context, uri string) error {
 		c.mu.Lock()
 		delete(c.followed, uri)
 		c.mu.Unlock()
-		return fmt.Errorf("subscribing to %q at server %q failed: %w", uri, c.cfg.ID, err)
+		return &requestError{c.redact(fmt.Sprintf("subscribing to %q at server %q failed: %v", uri, c.cfg.ID, err)), err}
 	}
 	return nil
 }
 
 // follow subscribes to a resource on one session, once.
 func (c *Connection) follow(ctx context.Context, l *live, uri string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, keepUpLimit, errors.New("the server did not answer in time"))
+	ctx, cancel := context.WithTimeoutCause(ctx, keepUpLimit, unanswered(keepUpLimit))
 	defer cancel()
 	c.mu.Lock()
 	on, wanted := c.followed[uri]
@@ -197,10 +197,10 @@ func (c *Connection) Unsubscribe(ctx context.Context, uri string) error {
 	if l == nil || !offered {
 		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, RequestTimeout, errors.New("the server did not answer in time"))
+	ctx, cancel := context.WithTimeoutCause(ctx, RequestTimeout, unanswered(RequestTimeout))
 	defer cancel()
 	if err := l.session.Unsubscribe(ctx, uri); err != nil {
-		return fmt.Errorf("unsubscribing from %q at server %q failed: %w", uri, c.cfg.ID, err)
+		return &requestError{c.redact(fmt.Sprintf("unsubscribing from %q at server %q failed: %v", uri, c.cfg.ID, err)), err}
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ type lists struct {
 	templates []Template
 	known     map[string]bool      // lists that have been read
 	stale     map[string]bool      // lists that have changed since
+	changes   map[string]int       // how often a list read before was made worthless
 	until     map[string]time.Time // when a list is out of date; not there = only when the server says so
 	problems  map[string][]Problem
 	failure   error // why the tools could not be read last
@@ -77,7 +78,7 @@ type page struct {
 // replace an older list with; entries read until then are returned all the
 // same. A list the server declared but does not know is empty.
 func (c *Connection) readPages(ctx context.Context, l *live, kind, method, member string) (page, error) {
-	ctx, cancel := patience.WithTimeoutCause(ctx, listLimit, context.DeadlineExceeded)
+	ctx, cancel := patience.WithTimeoutCause(ctx, listLimit, unanswered(listLimit))
 	defer cancel()
 	var p page
 	problem := func(format string, args ...any) {
@@ -103,8 +104,12 @@ func (c *Connection) readPages(ctx context.Context, l *live, kind, method, membe
 				clear(seen)
 				continue
 			}
-			problem("page %d could not be read: %v", n, reply.Err)
-			return p, reply.Err
+			err := reply.Err
+			if ctx.Err() != nil {
+				err = context.Cause(ctx) // which says who ended it
+			}
+			problem("page %d could not be read: %s", n, short(err.Error(), 1000))
+			return p, err
 		}
 		m, ok := fields(reply.Result)
 		entries, isArray := array(m[member])
@@ -221,7 +226,7 @@ func (c *Connection) readTools(ctx context.Context, l *live) error {
 	case l.reading <- struct{}{}:
 		defer func() { <-l.reading }()
 	case <-ctx.Done():
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	c.mu.Lock()
 	declared := c.caps.tools
@@ -291,6 +296,12 @@ func (c *Connection) markStale(kind string) {
 func (c *Connection) mark(kind string) {
 	c.mu.Lock()
 	c.markStale(kind)
+	switch kind {
+	case "prompts":
+		c.forgetLists("prompts")
+	case "resources":
+		c.forgetLists("resources", "templates")
+	}
 	l := c.live
 	c.mu.Unlock()
 	if l == nil {
@@ -348,14 +359,10 @@ func (c *Connection) reread(ctx context.Context, l *live) {
 			_ = c.readTools(ctx, l) // its failure is in the log and among the problems
 		default:
 			// Read when they are next asked for; whoever shows them is told.
-			c.events.put(ListChanged{Server: c.cfg.ID, Kind: kind})
 			c.mu.Lock()
-			delete(c.lists.stale, kind)
-			delete(c.lists.known, kind)
-			if kind == "resources" {
-				delete(c.lists.known, "templates")
-			}
+			delete(c.lists.stale, kind) // before that is told: a further change is told again
 			c.mu.Unlock()
+			c.events.put(ListChanged{Server: c.cfg.ID, Kind: kind})
 		}
 	}
 }
@@ -426,28 +433,34 @@ func readList[T any](ctx context.Context, c *Connection, s listSpec[T]) ([]T, er
 	}
 	c.mu.Lock()
 	offered, announced := s.declared(c.caps)
-	known, kept := c.lists.known[s.kind], *s.kept
+	usable := c.lists.known[s.kind] && c.fresh(s.kind, announced)
+	kept, changes := *s.kept, c.lists.changes[s.kind]
 	c.mu.Unlock()
 	if !offered {
 		return nil, nil
 	}
-	if known && c.fresh(s.kind, announced) {
+	if usable {
 		return kept, nil
 	}
 	p, err := c.readPages(ctx, l, s.kind, s.method, s.member)
 	values, problems := collect(p, s.item, s.read)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.setProblems(s.kind, problems)
+	current := c.lists.changes[s.kind] == changes // else it is of before a change, or of another session
+	if current {
+		c.setProblems(s.kind, problems)
+	}
 	if err != nil {
 		if len(kept) > 0 {
 			return kept, nil
 		}
 		return nil, fmt.Errorf("the %s of server %q could not be read: %w", s.kind, c.cfg.ID, err)
 	}
-	*s.kept = values
-	c.setKnown(s.kind)
-	c.setUntil(s.kind, p.ttl, announced)
+	if current {
+		*s.kept = values
+		c.setKnown(s.kind)
+		c.setUntil(s.kind, p.ttl, announced)
+	}
 	return values, nil
 }
 
@@ -459,7 +472,7 @@ func (c *Connection) Refresh(ctx context.Context) error {
 		return err
 	}
 	c.mu.Lock()
-	c.forgetLists()
+	c.forgetLists("prompts", "resources", "templates")
 	c.mu.Unlock()
 	if err := c.readTools(ctx, l); err != nil {
 		return fmt.Errorf("the tools of server %q could not be read again: %w", c.cfg.ID, err)

@@ -1,9 +1,16 @@
 package mcphost_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -82,6 +89,47 @@ func TestHangingPage(t *testing.T) {
 	c := trial.Connect(t, h, cfg)
 	if trial.Names(c.Tools()) != "echo add" || len(c.Problems()) == 0 {
 		t.Errorf("tools %s, problems %v", trial.Names(c.Tools()), c.Problems())
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, errors.New("it took too long"))
+	defer cancel()
+	if err := c.Refresh(ctx); err == nil || !strings.Contains(err.Error(), "it took too long") {
+		t.Errorf("read again: %v", err)
+	}
+	// Whoever reads it must learn what was waited for, not how that is done here.
+	if said := fmt.Sprint(c.Problems(), c.ListError(), c.Log()); strings.Contains(said, "context") {
+		t.Errorf("it is said: %s", said)
+	}
+}
+
+// TestEndlessErrors has a server answer with errors of 2 MB: what is said of them stays
+// short enough to be read.
+func TestEndlessErrors(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 2<<20)
+	script := filepath.Join(t.TempDir(), "script")
+	steps, err := json.Marshal(map[string][]string{"step": {
+		"resources/read=@error -32603 " + long, "tools/list=@error -32603 " + long, "initialize=@usual",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(script, steps, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, _ := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, trial.Scripted("s", "--script", script))
+	_, err = c.ReadResource(t.Context(), "demo:x")
+	for what, text := range map[string]string{"reading": fmt.Sprint(err), "the list": fmt.Sprint(c.ListError()), "problems": fmt.Sprint(c.Problems())} {
+		if !strings.Contains(text, "xxx") || len(text) > 20<<10 {
+			t.Errorf("%s: %d bytes, %.100q", what, len(text), text)
+		}
+	}
+	steps = bytes.Replace(steps, []byte("initialize=@usual"), []byte("initialize=@error -32603 "+long), 1)
+	if err := os.WriteFile(script, steps, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Connect(t.Context(), trial.Scripted("other", "--script", script)); err == nil || len(err.Error()) > 6<<10 || !strings.Contains(err.Error(), "xxx") {
+		t.Errorf("the start: %d bytes, %.100q", len(err.Error()), err)
 	}
 }
 
@@ -309,6 +357,43 @@ func TestListChangedIsCoalesced(t *testing.T) {
 	if n < 2 || n > 4 {
 		t.Errorf("the tools were asked for %d times in 2.5 s", n)
 	}
+}
+
+// TestChangeWhileAListIsRead has a server change a list while it is being read: what was
+// read is then not kept. Several who ask at once must not disturb each other.
+func TestChangeWhileAListIsRead(t *testing.T) {
+	t.Parallel()
+	const capabilities = `{"prompts":{"listChanged":true},"resources":{"listChanged":true}}`
+	h, watch := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, trial.Scripted("s",
+		"--step", `initialize=@result {"protocolVersion":"2025-11-25","capabilities":`+capabilities+`,"serverInfo":{"name":"s","version":"1"}}`,
+		"--step", "prompts/list=@notify notifications/prompts/list_changed {}",
+		"--step", `prompts/list=@result {"prompts":[{"name":"p${n}"}]}`,
+		"--step", "resources/templates/list=@notify notifications/resources/list_changed {}",
+		"--step", `resources/templates/list=@result {"resourceTemplates":[{"uriTemplate":"t:${n}","name":"t"}]}`,
+		"--step", `resources/list=@result {"resources":[{"uri":"r:${n}","name":"r"}]}`))
+	for n := 1; n <= 2; n++ {
+		prompts, err := c.Prompts(t.Context())
+		if err != nil || len(prompts) != 1 || prompts[0].Name != fmt.Sprintf("p%d", n) {
+			t.Errorf("read %d: %+v %v", n, prompts, err)
+		}
+		templates, err := c.Templates(t.Context())
+		if err != nil || len(templates) != 1 || templates[0].URITemplate != fmt.Sprintf("t:%d", n) {
+			t.Errorf("read %d: %+v %v", n, templates, err)
+		}
+	}
+	for _, kind := range []string{"prompts", "resources"} {
+		trial.Wait(t, watch, func(l mcphost.ListChanged) bool { return l.Kind == kind })
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if _, err := c.Resources(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // TestUnreadableHintsAreNone checks that a hint of the wrong type is neither read

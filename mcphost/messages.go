@@ -2,7 +2,6 @@ package mcphost
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -21,7 +20,6 @@ const (
 // messages is ready. Connection.mu guards it.
 type messages struct {
 	kept, told [2]flood // of lesser ones, and of a warning and worse
-	left       int      // out of the log lately; while it is not 0 a timer runs that tells of it
 }
 
 // flood lets some of many through. The zero flood is ready.
@@ -67,13 +65,9 @@ func (c *Connection) logged(params json.RawMessage) {
 	c.mu.Lock()
 	kept := c.messages.kept[class].take(now, keptRate, keptBurst)
 	told := c.messages.told[class].take(now, toldRate, toldBurst)
-	first := kept == 0 && c.messages.left == 0
-	if kept == 0 {
-		c.messages.left++
-	}
 	c.mu.Unlock()
-	if first {
-		time.AfterFunc(time.Second, c.tellLeft)
+	if kept == 0 {
+		c.gather.message()
 	}
 	if kept == 0 && told == 0 {
 		return
@@ -83,26 +77,15 @@ func (c *Connection) logged(params json.RawMessage) {
 		text = string(m["data"])
 	}
 	text = short(c.redact(short(text, maxLogLine+seam)), maxLogLine) // a secret is found as a whole alone
-	logger := short(str(m["logger"]), 100)
+	logger := c.redact(short(str(m["logger"]), 100))
 	if kept > 0 {
 		line := text
 		if logger != "" {
-			line = c.redact(logger) + ": " + text
+			line = logger + ": " + text
 		}
 		c.keep(LogLine{Time: now, Kind: "message", Level: level, Text: strings.ToValidUTF8(line, "\uFFFD")})
 	}
 	if told > 0 {
 		c.events.put(LogMessage{Server: c.cfg.ID, Level: level, Logger: logger, Text: text, Count: told})
 	}
-}
-
-// tellLeft notes how many log messages were left out of the log lately. It runs
-// on a timer's goroutine.
-func (c *Connection) tellLeft() {
-	c.mu.Lock()
-	n := c.messages.left
-	c.messages.left = 0
-	c.mu.Unlock()
-	// As it is, since a flood of other lines must not take it along.
-	c.keep(LogLine{Time: c.now(), Kind: "warning", Text: fmt.Sprintf("%d of its log messages came too fast and were left out", n)})
 }

@@ -105,7 +105,10 @@ type StartError struct {
 	Stderr   string // the last lines the program wrote to stderr
 	ExitCode int    // exit status where the program ended; -1 if a signal ended it, 0 if it did not end
 	Exited   bool   // the program ended
-	Err      error
+	// KeyRefused says, with StageSignIn, that the server refused the key, token or
+	// password of its own entry: there is nothing to sign in to.
+	KeyRefused bool
+	Err        error
 }
 
 // Error returns one text with all that is known.

@@ -12,7 +12,7 @@ import (
 
 // do makes a request other than a tool call and explains its failure.
 func (c *Connection) do(ctx context.Context, doing string, r session.Request) (json.RawMessage, error) {
-	ctx, end := c.limited(ctx, RequestTimeout, fmt.Errorf("the server did not answer within %s", RequestTimeout))
+	ctx, end := c.limited(ctx, RequestTimeout, unanswered(RequestTimeout))
 	defer end()
 	var reply session.Reply
 	for again := false; ; again = true {

@@ -116,7 +116,7 @@ func TestSignInRefused(t *testing.T) {
 		}}, "fragment"},
 		"the cloud's secrets":  {challenge("https://169.254.169.254/latest"), "169.254.169.254"},
 		"the same in IPv6":     {challenge("https://[::ffff:169.254.169.254]/"), "address of this computer"},
-		"a number as the host": {challenge("http://2130706433/"), "neither https nor http"},
+		"a number as the host": {challenge("http://2130706433/"), "a number in a form"},
 		"metadata by file":     {challenge("file:///etc/passwd"), "names no computer"},
 		"issuer by http": {authserver.Options{Resource: func(_ *authserver.Server, m map[string]any) {
 			m["authorization_servers"] = []string{"http://auth.example"}

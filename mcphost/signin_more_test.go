@@ -2,7 +2,9 @@ package mcphost_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,8 +16,8 @@ import (
 	"steward/testdata/authserver"
 )
 
-// TestSignInHoldsUpAStart checks that the limits of a call do not run while the
-// start that it waits for waits for a person.
+// TestSignInHoldsUpAStart checks that the limits of a call, and of one that is followed
+// on, do not run while the start that it waits for waits for a person.
 func TestSignInHoldsUpAStart(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, authserver.Options{})
@@ -34,13 +36,20 @@ func TestSignInHoldsUpAStart(t *testing.T) {
 	restarted := make(chan error, 1)
 	go func() { restarted <- c.Restart(context.Background()) }()
 	page := <-asked
-	ended := make(chan send.Result, 1)
+	ended, followed := make(chan send.Result, 1), make(chan send.Result, 1)
 	go func() {
 		r, err := send.Tool(context.Background(), k)
 		if err != nil {
 			t.Error(err)
 		}
 		ended <- r
+	}()
+	go func() {
+		r, err := send.Follow(context.Background(), k, []byte(`{"taskId":"t","form":"2025-11-25"}`))
+		if err != nil {
+			t.Error(err)
+		}
+		followed <- r
 	}()
 	time.Sleep(k.Max + time.Second) // a limit that ran on would have passed
 	if _, err := browse(t.Context(), page.URL); err != nil {
@@ -51,6 +60,9 @@ func TestSignInHoldsUpAStart(t *testing.T) {
 	}
 	if r := <-ended; r.Outcome != send.OK {
 		t.Errorf("%+v", r)
+	}
+	if r := <-followed; r.Outcome == send.Timeout || !strings.Contains(r.Reason, "cannot be asked for it") {
+		t.Errorf("the task of an earlier call: %+v", r)
 	}
 }
 
@@ -126,6 +138,87 @@ func TestSignInConfiguredStays(t *testing.T) {
 	if n := len(other.Requests("as", "/register")); n != 1 {
 		t.Errorf("%d registrations at the other", n)
 	}
+}
+
+// TestSignInAtItself checks a server that would be its own authorization server, where
+// that is down, or would be spoken to unprotected: nothing is registered there.
+func TestSignInAtItself(t *testing.T) {
+	t.Parallel()
+	s := guarded(t, authserver.Options{
+		ResourceAt: []string{}, Challenge: func(*authserver.Server) []string { return nil },
+		TakeMCP: func(_ *authserver.Server, w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != "/.well-known/oauth-authorization-server" {
+				return false
+			}
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return true
+		},
+	})
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.MCP.Config.Handler.ServeHTTP(w, r) }))
+	t.Cleanup(func() { proxy.CloseClientConnections(); proxy.Close() })
+	far := guardedConfig(s)
+	far.URL, far.AllowHTTP, far.Proxy = "http://mcp.example/mcp", true, proxy.URL
+	for want, cfg := range map[string]mcphost.ServerConfig{"503": guardedConfig(s), "neither https": far} {
+		p := newSigner()
+		if se := failedStart(t, p, cfg); se.Stage != mcphost.StageSignIn || !strings.Contains(se.Message, want) || p.count() != 0 {
+			t.Errorf("%s: %s %s, %d visits", want, se.Stage, se.Message, p.count())
+		}
+	}
+	if n := len(s.Requests("mcp", "/register")); n != 0 {
+		t.Errorf("%d registrations", n)
+	}
+}
+
+// TestSignInRenewalInTheWay checks that tokens which have expired are kept where
+// something else than the authorization server answers to their renewal, and that the
+// person may sign in anew instead.
+func TestSignInRenewalInTheWay(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusFound, http.StatusForbidden, http.StatusNotFound} {
+		var down atomic.Bool
+		var ahead atomic.Int64
+		s := guarded(t, authserver.Options{Take: func(_ *authserver.Server, w http.ResponseWriter, r *http.Request) bool {
+			return down.Load() && r.URL.Path == "/token" && r.FormValue("grant_type") == "refresh_token" && fails(status)(nil, w, r)
+		}})
+		p := newSigner()
+		h, _ := trial.Host(t, mcphost.Options{SignIn: p, Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+		c := trial.Connect(t, h, guardedConfig(s))
+		down.Store(true)
+		ahead.Add(int64(2 * time.Hour))
+		if r, err := send.Tool(t.Context(), toolCall(t, c, nil)); err != nil || r.Outcome != send.Withdrawn || !strings.Contains(r.Reason, fmt.Sprint(status)) {
+			t.Errorf("%d: %s, %s, %v", status, r.Outcome, r.Reason, err)
+		}
+		down.Store(false)
+		if r, err := send.Tool(t.Context(), toolCall(t, c, nil)); err != nil || r.Outcome != send.OK || p.count() != 1 {
+			t.Errorf("%d, over: %s, %s, %v, %d visits", status, r.Outcome, r.Reason, err, p.count())
+		}
+		down.Store(true)
+		ahead.Add(int64(2 * time.Hour))
+		if err := c.SignIn(t.Context()); err != nil || p.count() != 2 {
+			t.Errorf("%d, signing in: %v, %d visits", status, err, p.count())
+		}
+	}
+}
+
+// TestSignInCorrectedSecret checks that a client secret which was corrected where it
+// is kept serves at the next start: the configuration that names it is the same.
+func TestSignInCorrectedSecret(t *testing.T) {
+	t.Parallel()
+	s := guarded(t, authserver.Options{})
+	s.AddClient("configured-id", "right-secret", "client_secret_basic")
+	h, _ := trial.Host(t, mcphost.Options{SignIn: newSigner()})
+	cfg := guardedConfig(s)
+	cfg.Hash, cfg.OAuth.ClientID, cfg.OAuth.ClientSecret = "same", "configured-id", "wrong-secret"
+	if _, err := h.Connect(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "invalid_client") {
+		t.Fatalf("err = %v", err)
+	}
+	for _, c := range h.Connections() {
+		if err := c.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg.OAuth.ClientSecret = "right-secret"
+	trial.Connect(t, h, cfg)
 }
 
 // TestSignInTwoEntries checks that two entries for one server share its tokens,

@@ -428,8 +428,12 @@ func TestSignInUnattended(t *testing.T) {
 	p := newSigner()
 	cfg := guardedConfig(s)
 	cfg.Headers = map[string]string{"authorization": "Bearer mine"}
-	if se := failedStart(t, p, cfg); se.Stage != mcphost.StageSignIn || !strings.Contains(se.Hint, "key") || p.count() != 0 {
-		t.Errorf("%+v, %d visits", se, p.count())
+	h, _ = trial.Host(t, mcphost.Options{SignIn: p})
+	if _, err := h.Connect(t.Context(), cfg); !errors.As(err, &se) || se.Stage != mcphost.StageSignIn || !se.KeyRefused || !strings.Contains(se.Hint, "key") {
+		t.Errorf("%+v", err)
+	}
+	if err := h.Connections()[0].SignIn(t.Context()); err == nil || p.count() != 0 || len(p.keys("")) != 0 {
+		t.Errorf("signed in where a header is set: %v, %d visits, kept %q", err, p.count(), p.keys(""))
 	}
 	u, err := url.Parse(s.Endpoint())
 	if err != nil {

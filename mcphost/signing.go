@@ -2,11 +2,13 @@ package mcphost
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -87,7 +89,7 @@ func (c *Connection) lend() (*oauth.Account, error) {
 type accounts struct {
 	mu     sync.Mutex
 	closed bool
-	all    map[string]*oauth.Account // by ServerConfig.eraKey
+	all    map[string]*oauth.Account // by ServerConfig.accountKey
 }
 
 func (s *accounts) close(ctx context.Context) error {
@@ -102,16 +104,37 @@ func (s *accounts) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// accountKey tells sign-ins apart. Secrets that are put into the configuration can
+// change while its hash stays: who corrects one is not held to the one before.
+func (c ServerConfig) accountKey() string {
+	o := c.OAuth
+	parts := append([]string{c.eraKey(), c.URL, o.ClientID, o.ClientSecret, o.MetadataURL, strconv.Itoa(o.CallbackPort)}, o.Scopes...)
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return string(sum[:])
+}
+
+// authorizes reports whether the person has set what the server is shown: a header, or
+// a name and password in the address. That is what it gets, and nothing else.
+func (c ServerConfig) authorizes() bool {
+	for name := range c.Headers {
+		if strings.EqualFold(name, "Authorization") {
+			return true
+		}
+	}
+	u, err := url.Parse(strings.TrimSpace(c.URL))
+	return err == nil && u.User != nil
+}
+
 // account returns the account of the connection's server; nil for servers that
 // are not signed in to, and where nobody could be asked.
 func (c *Connection) account() *oauth.Account {
-	if c.host.opts.SignIn == nil || c.cfg.transport() == TransportStdio {
+	if c.host.opts.SignIn == nil || c.cfg.transport() == TransportStdio || c.cfg.authorizes() {
 		return nil
 	}
 	s := &c.host.accounts
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := c.cfg.eraKey()
+	key := c.cfg.accountKey()
 	if a := s.all[key]; a != nil {
 		return a
 	}
@@ -141,7 +164,7 @@ func (c *Connection) account() *oauth.Account {
 func (h *Host) sharing(key string) []*Connection {
 	var out []*Connection
 	for _, c := range h.Connections() {
-		if c.cfg.eraKey() == key {
+		if c.cfg.accountKey() == key {
 			out = append(out, c)
 		}
 	}

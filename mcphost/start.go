@@ -33,13 +33,8 @@ func (c *Connection) start(ctx context.Context) (*live, error) {
 	}
 	c.welcome(l)
 	if err := c.readTools(ctx, l); err != nil && (unsigned(err) || l.ended() || ctx.Err() != nil && len(c.Tools()) == 0) {
-		if cause := context.Cause(ctx); errors.Is(cause, errStartLimit) {
-			err = cause
-		}
 		if cause := l.session.Err(); cause != nil {
 			err = cause
-		} else if errors.Is(context.Cause(ctx), errStartLimit) {
-			err = errStartLimit
 		}
 		_ = l.session.Close() // why it is closed is known
 		c.keepStderr(l.stderr)
@@ -98,7 +93,7 @@ func (c *Connection) program(ctx context.Context) (*process.Process, error) {
 	if strings.TrimSpace(c.cfg.Command) == "" {
 		return nil, &stageError{StageProgram, &advised{errors.New("its entry has neither a command nor a URL"), "Give the program as command, or the address as url."}}
 	}
-	command, path, err := c.host.paths.Find(ctx, expandHome(c.cfg.Command))
+	command, path, err := c.host.paths.Find(ctx, expandHome(c.cfg.Command), process.OwnPath(c.cfg.Env))
 	if err != nil {
 		return nil, &stageError{StageProgram, err}
 	}
@@ -165,7 +160,7 @@ func (c *Connection) welcome(l *live) {
 	old := c.info
 	c.info, c.protocol, c.caps = info, hello.Protocol, readCapabilities(hello.Capabilities)
 	c.stderr = ""
-	c.forgetLists()
+	c.forgetLists("prompts", "resources", "templates")
 	if hello.Modern && c.caps.logging {
 		l.session.SetLogLevel(c.level())
 	}
@@ -192,6 +187,10 @@ func (c *Connection) keepStderr(stderr func() string) {
 	defer c.mu.Unlock()
 	c.stderr = s
 }
+
+// maxStartMessage is the length of the longest sentence about a start that failed, in
+// bytes, of which a part may be the server's.
+const maxStartMessage = 4 << 10
 
 // startError makes the sentence and the hint for an error of a start.
 func (c *Connection) startError(err error, limit time.Duration) *StartError {
@@ -234,7 +233,7 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 		out.Message, out.Hint = sentence(status.Message), status.Hint
 		if unsigned(err) || out.Stage == StageSignIn {
 			out.Stage = StageSignIn
-			out.Hint = c.signInHint(status)
+			out.Hint, out.KeyRefused = c.signInHint(status), c.cfg.authorizes()
 		}
 		if status.Unreached && out.Stage == StageHandshake {
 			out.Stage = StageStart
@@ -250,7 +249,7 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 	if noise := noiseSentence(noise); noise != "" {
 		out.Message += "\n" + noise
 	}
-	out.Message = c.redact(out.Message)
+	out.Message = short(c.redact(out.Message), maxStartMessage)
 	return out
 }
 

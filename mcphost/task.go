@@ -23,8 +23,16 @@ const (
 	defaultPoll = time.Second
 	minPoll     = 50 * time.Millisecond
 	maxPoll     = 5 * time.Minute
-	// taskTries is how often in a row a look at a task may fail.
+	// maxTaskRounds is how often a task may ask for input. A task that runs for hours may
+	// ask often, yet one that asks for ever would fill the record.
+	maxTaskRounds = 100
+	// taskTries is how often in a row a server may answer a look at a task with an error.
 	taskTries = 5
+	// lostTries is how often in a row it may not be reached for one, lostPause the first
+	// pause between two tries; each further one is twice as long, so that a network may be
+	// away for half a minute.
+	lostTries = 9
+	lostPause = 100 * time.Millisecond
 	// abandonedFor is how long a task that was cancelled here is looked at, to learn
 	// whether it was finished all the same.
 	abandonedFor = time.Minute

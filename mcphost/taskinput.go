@@ -38,6 +38,10 @@ func (w *following) answer(ctx context.Context) error {
 		return nil
 	}
 	fresh.WriteByte('}')
+	if w.rounds++; w.rounds > maxTaskRounds {
+		w.abandon()
+		return &door.TaskError{Message: fmt.Sprintf("The task was given up, because the server asked for input more than %d times.", maxTaskRounds)}
+	}
 	responses, err := w.c.fulfil(ctx, fresh.Bytes(), w.f)
 	if ctx.Err() != nil {
 		return ctx.Err()

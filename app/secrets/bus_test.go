@@ -117,7 +117,7 @@ type secretService struct {
 	onUnlock   string // "complete", "dismiss", "never"
 	onCreate   string // "", "dismiss", "never", "ignore", "other", "error"
 	onGet      string // "", "error", "never"
-	onDelete   string // "", "ignore", "error"
+	onDelete   string // "", "ignore", "error", "parts": an error for parts of a large value
 	dismissed  int    // prompts taken back by the client
 	items      map[dbus.ObjectPath]*item
 	next       int
@@ -332,6 +332,9 @@ func (s *itemFaceOf) Delete(m dbus.Message) (dbus.ObjectPath, *dbus.Error) {
 		return "", dbus.NewError("org.freedesktop.Secret.Error.IsLocked", []any{"no"})
 	}
 	path, _ := m.Headers[dbus.FieldPath].Value().(dbus.ObjectPath)
+	if it := s.items[path]; s.onDelete == "parts" && it != nil && strings.Contains(it.attributes["username"], "#") {
+		return "", dbus.NewError("org.freedesktop.Secret.Error.IsLocked", []any{"no"})
+	}
 	delete(s.items, path)
 	return noObject, nil
 }

@@ -1,6 +1,9 @@
 package secrets
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // prefixes begin keys whose issuers mark them, with the least number of
 // characters that must follow.
@@ -125,10 +128,26 @@ func credentials(s string, at int) (int, int) {
 	}
 	start := span(s, at+len("bearer "), func(c byte) bool { return c == ' ' })
 	end := span(s, start, func(c byte) bool { return isKeyByte(c) || strings.IndexByte(".~+/=", c) >= 0 })
+	if challenged(s[start:end]) {
+		return 0, 0
+	}
 	if end-start < 8 || !strings.ContainsAny(s[start:end], "0123456789-_.~+/=") && end-start < 20 {
 		return 0, 0 // the word in a sentence
 	}
 	return start, end
+}
+
+// challengeNames are the parameters with which a server says what it wants after Bearer,
+// in WWW-Authenticate (RFC 6750, 3; RFC 9728, 5.1; RFC 9470, 3).
+var challengeNames = []string{
+	"realm", "scope", "error", "error_description", "error_uri", "resource_metadata", "acr_values", "max_age", "authorization_uri", "resource_id", "client_id",
+}
+
+// challenged reports whether a text begins as such a parameter does. No token can: "="
+// stands at the end of one alone (RFC 6750, 2.1).
+func challenged(s string) bool {
+	name, value, ok := strings.Cut(s, "=")
+	return ok && !strings.HasPrefix(value, "=") && slices.ContainsFunc(challengeNames, func(n string) bool { return strings.EqualFold(n, name) })
 }
 
 // basic finds what follows Basic (RFC 7617), which is base64 of user:password.

@@ -317,13 +317,14 @@ func (r *ring) remove(ctx context.Context, account string) error {
 		if err != nil {
 			return err
 		}
-		if err := keyring.Delete(service, account); err != nil {
-			return err
-		}
+		// The parts first: what names them is needed again where one of them stays.
 		if generation, count, _, ok := parseParts(head); ok {
 			if err := removeItems(service, partNames(account, generation, count)); err != nil {
 				return err
 			}
+		}
+		if err := keyring.Delete(service, account); err != nil {
+			return err
 		}
 		if _, err := keyring.Get(service, account); !errors.Is(err, keyring.ErrNotFound) {
 			return &ringError{err: errors.New("the keyring reported success, but still has the value; the request may have been dismissed")}

@@ -323,6 +323,32 @@ func TestPartsThatDoNotFit(t *testing.T) {
 	}
 }
 
+// TestPartsThatCannotBeDeleted checks that a large secret of which a part could not be
+// deleted is deleted whole the next time.
+func TestPartsThatCannotBeDeleted(t *testing.T) {
+	service := startService(t, startBus(t), func(*secretService) {})
+	s := opened(t, patient)
+	ctx := withLimit(t, patient)
+	if err := s.Set(ctx, "a", NewSecret(values["10,000"])); err != nil {
+		t.Fatal(err)
+	}
+	service.set(func() { service.onDelete = "parts" })
+	if err := s.Delete(ctx, "a"); err == nil || !strings.Contains(err.Error(), "may still be stored") {
+		t.Errorf("parts that stay: %v", err)
+	}
+	service.set(func() { service.onDelete = "" })
+	if err := s.Delete(ctx, "a"); err != nil {
+		t.Error(err)
+	}
+	service.set(func() {
+		for _, it := range service.items {
+			if name := it.attributes["username"]; strings.HasPrefix(name, "secret/a") {
+				t.Errorf("%s is still stored", name)
+			}
+		}
+	})
+}
+
 // TestStuckCall: one call that never ends is left behind, others fail at once,
 // and when it ends after all, the keyring works again.
 func TestStuckCall(t *testing.T) {

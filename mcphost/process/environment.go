@@ -46,16 +46,28 @@ func Inherited() []string {
 	return names
 }
 
-// Environment returns the environment for a server, sorted: the variables of
-// Inherited as our own environment has them, PATH replaced by path (unless ""), and
-// extra, which wins over both. Values that define shell functions are left out.
-func Environment(extra map[string]string, path string) []string {
-	fold := func(name string) string {
-		if runtime.GOOS == "windows" {
-			return strings.ToUpper(name)
-		}
-		return name
+// fold makes the names of variables comparable.
+func fold(name string) string {
+	if runtime.GOOS == "windows" {
+		return strings.ToUpper(name)
 	}
+	return name
+}
+
+// OwnPath returns the PATH among the variables set for a program; "" if there is none.
+func OwnPath(extra map[string]string) string {
+	for name, value := range extra {
+		if fold(name) == "PATH" {
+			return value
+		}
+	}
+	return ""
+}
+
+// Environment returns the environment for a server, sorted: the variables of
+// Inherited as our own environment has them, extra, which wins over them, and path as
+// PATH (unless ""), which wins over both. Values that define shell functions are left out.
+func Environment(extra map[string]string, path string) []string {
 	byName := map[string]string{}
 	put := func(name, value string) { byName[fold(name)] = name + "=" + value }
 	for _, name := range Inherited() {
@@ -63,11 +75,11 @@ func Environment(extra map[string]string, path string) []string {
 			put(name, v)
 		}
 	}
-	if path != "" {
-		put("PATH", path)
-	}
 	for name, value := range extra {
 		put(name, value)
+	}
+	if path != "" {
+		put("PATH", path)
 	}
 	out := make([]string, 0, len(byName))
 	for _, e := range byName {

@@ -12,18 +12,33 @@ import (
 )
 
 // Find finds a program as [Look] does, and returns the PATH it is to run with: one on
-// which it, and the interpreter that its first line asks env(1) for, are found. The
-// login shell is asked where nothing else knows them. The error is a *NotFoundError.
-func (p *Paths) Find(ctx context.Context, command string) (file, path string, err error) {
-	path = p.Path(ctx)
+// which it, and the interpreter that its first line asks env(1) for, are found. That is
+// own, the PATH among the variables set for the program ("" for none), where it is enough;
+// else what is known besides comes after it. The login shell is asked where nothing else
+// knows them. The error is a *NotFoundError.
+func (p *Paths) Find(ctx context.Context, command, own string) (file, path string, err error) {
+	if own != "" {
+		if file, err = lookWhole(command, own); err == nil {
+			return file, withFolder(own, file), nil
+		}
+	}
+	path = listed(own, p.Path(ctx))
 	if file, err = lookWhole(command, path); err != nil {
-		path = p.Ask(ctx)
+		path = listed(own, p.Ask(ctx))
 		file, err = lookWhole(command, path)
 	}
 	if err != nil {
 		return "", path, err
 	}
 	return file, withFolder(path, file), nil
+}
+
+// listed joins two PATHs; the first may be "".
+func listed(first, second string) string {
+	if first == "" {
+		return second
+	}
+	return first + string(os.PathListSeparator) + second
 }
 
 // lookWhole is Look for a program and its interpreter.

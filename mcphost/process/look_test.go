@@ -172,20 +172,54 @@ func TestFind(t *testing.T) {
 	defer p.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
+	if _, path, err := p.Find(ctx, filepath.Join(odd, "beside"), ""); err != nil || !strings.HasPrefix(path, "/usr/bin") {
+		t.Errorf("a full path runs on %q, %v", path, err)
+	}
 	for command, want := range map[string]string{filepath.Join(odd, "runner"): odd, filepath.Join(odd, "shell-run"): home, "by-shell": home, "sh": "/bin"} {
-		file, path, err := p.Find(ctx, command)
+		file, path, err := p.Find(ctx, command, "")
 		if err != nil || !slices.Contains(filepath.SplitList(path), want) || !filepath.IsAbs(file) {
 			t.Errorf("%s: %q on %q, %v", command, file, path, err)
 		}
 	}
 	var missing *NotFoundError
-	if _, _, err := p.Find(ctx, filepath.Join(odd, "lost")); !errors.As(err, &missing) || missing.Command != "no-such-engine" || !strings.Contains(err.Error(), "first line") {
+	if _, _, err := p.Find(ctx, filepath.Join(odd, "lost"), ""); !errors.As(err, &missing) || missing.Command != "no-such-engine" || !strings.Contains(err.Error(), "first line") {
 		t.Errorf("%v", err)
 	}
 	for command, want := range map[string]string{"npx-of-nowhere": "Install the program", "/no/such/npx": "Node.js", "./x": "full path"} {
-		if _, _, err := p.Find(ctx, command); !errors.As(err, &missing) || !strings.Contains(missing.Hint(), want) {
+		if _, _, err := p.Find(ctx, command, ""); !errors.As(err, &missing) || !strings.Contains(missing.Hint(), want) {
 			t.Errorf("%s: %v", command, missing)
 		}
+	}
+}
+
+// A PATH that is set for a program is searched first, and is all that the program gets
+// where that is enough.
+func TestFindOnItsOwnPath(t *testing.T) {
+	own, other := t.TempDir(), t.TempDir()
+	for _, file := range []string{filepath.Join(own, "mine"), filepath.Join(own, "both"), filepath.Join(other, "both"), filepath.Join(other, "theirs")} {
+		if err := os.WriteFile(file, []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", other)
+	t.Setenv("SHLVL", "1")
+	p := NewPaths()
+	defer p.Close()
+	for _, tt := range []struct{ command, file, first string }{
+		{"mine", filepath.Join(own, "mine"), own},
+		{"both", filepath.Join(own, "both"), own},
+		{"theirs", filepath.Join(other, "theirs"), own + string(os.PathListSeparator) + other},
+	} {
+		file, path, err := p.Find(t.Context(), tt.command, own)
+		if err != nil || file != tt.file || !strings.HasPrefix(path, tt.first) || tt.first == own && path != own {
+			t.Errorf("%s: %q on %q, %v", tt.command, file, path, err)
+		}
+		if env := Environment(map[string]string{"PATH": own}, path); !slices.Contains(env, "PATH="+path) {
+			t.Errorf("%s gets %q", tt.command, env)
+		}
+	}
+	if got := OwnPath(map[string]string{"PATH": own, "A": "b"}) + OwnPath(nil); got != own {
+		t.Errorf("its own is %q", got)
 	}
 }
 

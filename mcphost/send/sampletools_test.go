@@ -126,3 +126,22 @@ func TestASlowQuestionHoldsNothingUp(t *testing.T) {
 		t.Errorf("the question ended with %v; progress %v", cause, last)
 	}
 }
+
+// TestAModelThatFails checks that the server learns that there is no answer, and not what
+// this computer has to say about it, which stands in the log.
+func TestAModelThatFails(t *testing.T) {
+	t.Parallel()
+	a := asker{sample: func(context.Context, mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
+		return mcphost.SamplingAnswer{}, errors.New("open /home/ann/steward.db: no space left")
+	}}
+	h, _ := trial.Host(t, mcphost.Options{Asker: a})
+	cfg := trial.Scripted("s", "--step", `tool:x=@ask sampling/createMessage {"messages":[{"role":"user","content":{"type":"text","text":"x"}}],"maxTokens":1}`, "--step", "tool:x=@text ${answer}")
+	cfg.Sampling = true
+	c := trial.Connect(t, h, cfg)
+	if r := do(t, call(t, c, "x", `{}`)); !strings.Contains(text(r), "-32603") || strings.Contains(text(r), "ann") {
+		t.Errorf("the server is told %q", text(r))
+	}
+	if log := fmt.Sprint(c.Log()); !strings.Contains(log, "no space left") {
+		t.Errorf("the log is %s", log)
+	}
+}

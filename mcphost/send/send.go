@@ -81,7 +81,7 @@ type Result struct {
 	IsError    bool
 	Content    []mcphost.Content
 	Structured json.RawMessage // structuredContent as received; nil if none
-	Raw        json.RawMessage // the result, or the JSON-RPC error, as received
+	Raw        json.RawMessage // the result as received, or the JSON-RPC error with its code, message and data
 	Notes      []string        // what was odd about the result, a sentence each
 	Unfit      []string        // those of Notes that say that Structured is not what the tool promises
 	Frames     []mcphost.Frame // what went over the wire for this call

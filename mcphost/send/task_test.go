@@ -241,6 +241,33 @@ func TestTaskServerDies(t *testing.T) {
 	})
 }
 
+// TestTokensOfSessions starts the server again: a task that is followed on keeps the
+// token of its call, which must then be no other call's.
+func TestTokensOfSessions(t *testing.T) {
+	t.Parallel()
+	record := filepath.Join(t.TempDir(), "record")
+	h, _ := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, trial.Scripted("s", "--record", record))
+	for range 2 {
+		do(t, call(t, c, "echo", `{"a":1}`))
+		if err := c.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := map[string]bool{}
+	for _, line := range lines(t, record, `"progressToken"`) {
+		_, token, _ := strings.Cut(line, `"progressToken":"`)
+		token, _, _ = strings.Cut(token, `"`)
+		if seen[token] {
+			t.Errorf("%s is the token of two requests", token)
+		}
+		seen[token] = true
+	}
+	if len(seen) < 5 {
+		t.Errorf("seen were %v", seen)
+	}
+}
+
 // TestTaskLimits checks that a task lives on beyond the limits of a call while it is
 // looked at, and ends at a limit that a person has set; the server is then told.
 func TestTaskLimits(t *testing.T) {
@@ -276,8 +303,8 @@ func TestTaskLimits(t *testing.T) {
 // TestTaskProgress checks that the token of a call stays good while its task runs.
 func TestTaskProgress(t *testing.T) {
 	t.Parallel()
-	h, _ := trial.Host(t, mcphost.Options{})
-	c := trial.Connect(t, h, trial.Scripted("s", "--tasks", "core", "--task-ms", "200"))
+	h, _ := trial.Host(t, mcphost.Options{Asker: person{}})
+	c := trial.Connect(t, h, trial.Scripted("s", "--tasks", "core", "--task-ms", "200", "--task-poll", "1000"))
 	k := call(t, c, "task-progress", `{}`)
 	var mu sync.Mutex
 	found := false
@@ -289,7 +316,60 @@ func TestTaskProgress(t *testing.T) {
 	if r := do(t, k); r.Outcome != "ok" || !found {
 		t.Errorf("%+v, progress %v", r, found)
 	}
-	if r := do(t, call(t, c, "task-failed-ok", `{}`)); r.Outcome != "tool_error" || len(r.Notes) != 1 {
-		t.Errorf("a failed task with a result: %+v", r)
+	for _, tool := range []string{"task-failed-ok", "task-ask-fails"} {
+		if r := do(t, call(t, c, tool, `{}`)); r.Outcome != "tool_error" || len(r.Notes) != 1 {
+			t.Errorf("%s: a failed task with a result: %+v", tool, r)
+		}
+	}
+}
+
+// TestTaskAsksForEver has a task ask for something new at every look: it is given up.
+func TestTaskAsksForEver(t *testing.T) {
+	t.Parallel()
+	const task = `"taskId":"t1","pollIntervalMs":1,"ttlMs":null`
+	h, _ := trial.Host(t, mcphost.Options{Asker: person{}})
+	record := filepath.Join(t.TempDir(), "record")
+	c := trial.Connect(t, h, trial.Scripted("s", "--discover", "answer", "--record", record,
+		"--step", `tool:work=@result {"resultType":"task","status":"working",`+task+`}`,
+		"--step", `tasks/get=@result {"resultType":"complete","status":"input_required",`+task+`,"inputRequests":{"k${n}":{"method":"roots/list"}}}`,
+		"--step", `tasks/update=@result {"resultType":"complete"}`,
+		"--step", `tasks/cancel=@result {"resultType":"complete"}`))
+	k := call(t, c, "work", `{}`)
+	attempts := 0
+	k.Attempt = func(context.Context, string, any) error { attempts++; return nil }
+	if r := do(t, k); r.Outcome != send.ProtocolError || !strings.Contains(r.Reason, "more than 100 times") || attempts != 101 {
+		t.Errorf("%s: %s, %d attempts", r.Outcome, r.Reason, attempts)
+	}
+	if err := c.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := lines(t, record, `"tasks/cancel"`); len(got) != 1 {
+		t.Errorf("the server was told %q", got)
+	}
+}
+
+// TestTaskProgressFlood checks that the progress of a task is told no more often than that
+// of another call, and the last of it in any case.
+func TestTaskProgressFlood(t *testing.T) {
+	t.Parallel()
+	const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":1,"message":"more"}}`
+	h, _ := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, trial.Scripted("s",
+		"--step", `tool:work=@result {"task":{"taskId":"t1","status":"working","pollInterval":1000}}`,
+		"--step", `tool:work=@repeat 5000 `+progress,
+		"--step", `tool:work=`+strings.Replace(progress, "more", "the last", 1),
+		"--step", `tasks/get=@result {"taskId":"t1","status":"completed"}`,
+		"--step", `tasks/result=@result {"content":[]}`))
+	k := call(t, c, "work", `{}`)
+	var mu sync.Mutex
+	var said []string
+	k.Progress = func(_, _ float64, m string) { mu.Lock(); said = append(said, m); mu.Unlock() }
+	begun := time.Now()
+	r := do(t, k)
+	most := 102 + int(time.Since(begun).Seconds()*50)
+	mu.Lock()
+	defer mu.Unlock()
+	if r.Outcome != "ok" || len(said) > most || len(said) == 0 || said[len(said)-1] != "the last" {
+		t.Errorf("%s %s; %d reports were told, at most %d may be; the last of %.200q", r.Outcome, r.Reason, len(said), most, said)
 	}
 }

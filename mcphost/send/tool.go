@@ -211,6 +211,7 @@ type clock struct {
 	since  time.Time     // when it began to run, last
 	left   time.Duration // of the whole, then
 	asking int           // it stands still while this is not 0
+	asked  time.Time     // until when the server asked to be left alone
 	reason string
 	ended  bool
 }
@@ -229,20 +230,23 @@ func newClock(parent context.Context, idle, total time.Duration) *clock {
 func (k *clock) touch() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.ended || k.asking > 0 {
-		return
-	}
-	k.timer.Reset(k.idle)
+	k.listen()
 }
 
-// rest is a silence of d that the server has asked for.
+// rest is a silence of d that the server has asked for. A sign of life meanwhile does
+// not shorten it.
 func (k *clock) rest(d time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.ended || k.asking > 0 {
-		return
+	k.asked = time.Now().Add(d)
+	k.listen()
+}
+
+// listen begins the time of silence anew. k.mu is held.
+func (k *clock) listen() {
+	if !k.ended && k.asking == 0 {
+		k.timer.Reset(k.idle + max(0, time.Until(k.asked)))
 	}
-	k.timer.Reset(k.idle + d)
 }
 
 // lasting gives a call that the server works on as a task the time for which the server
@@ -287,7 +291,7 @@ func (k *clock) paused(on bool) {
 	case k.asking == 1:
 		k.asking = 0
 		k.since = now
-		k.timer.Reset(k.idle)
+		k.listen()
 		k.limit.Reset(k.left)
 	case k.asking > 1:
 		k.asking--

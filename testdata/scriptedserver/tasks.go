@@ -17,6 +17,7 @@ var taskTools = map[string]string{
 	"task-tool-error": "done: a result with isError",
 	"task-structured": "done: structured content alone",
 	"task-input":      "asks for a name first, and greets",
+	"task-ask-fails":  "asks for a name first, and fails like task-failed-ok (core)",
 	"task-fails":      "fails",
 	"task-failed-ok":  "fails, and has a result that is not marked as an error (core)",
 	"task-stopped":    "is cancelled by the server",
@@ -143,11 +144,11 @@ func (s *Server) status(t *task) string {
 	case t.Cancelled && t.Tool != "task-stubborn":
 		return "cancelled"
 	// An answer shows a moment later, so that the same question is seen again.
-	case t.Tool == "task-input" && (t.Answer == nil || s.o.Tasks == "extension" && time.Since(t.Answered) < s.o.taskTime()):
+	case (t.Tool == "task-input" || t.Tool == "task-ask-fails") && (t.Answer == nil || s.o.Tasks == "extension" && time.Since(t.Answered) < s.o.taskTime()):
 		return "input_required"
 	case t.Tool == "task-forever", !over:
 		return "working"
-	case t.Tool == "task-fails", t.Tool == "task-failed-ok":
+	case t.Tool == "task-fails", t.Tool == "task-failed-ok", t.Tool == "task-ask-fails":
 		return "failed"
 	case t.Tool == "task-stopped":
 		return "cancelled"
@@ -169,7 +170,7 @@ func (s *Server) outcome(t *task) (result, failure string) {
 		return text("answered "+string(t.Answer)) + "}", ""
 	case "task-fails":
 		return "", `{"code":-32050,"message":"out of paper"}`
-	case "task-failed-ok":
+	case "task-failed-ok", "task-ask-fails":
 		return text("half of it") + "}", ""
 	case "task-empty":
 		return `{}`, ""

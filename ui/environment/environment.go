@@ -49,6 +49,15 @@ func Restore() {
 func ForWindow() {
 	forLanguage()
 	forBus("/run/user")
+	forCache()
+}
+
+// forCache makes the person's folder of caches where there is none yet (XDG Base Directory Specification: 0700). The
+// toolkit makes its own inside, and complains where the outer one is missing.
+func forCache() {
+	if dir, err := os.UserCacheDir(); err == nil {
+		_ = os.MkdirAll(dir, 0o700) // without it the toolkit does without, and says so
+	}
 }
 
 // forLanguage lets Fyne find a language in a locale that names none, such as C.UTF-8: it would complain at every look.

@@ -82,7 +82,8 @@ type flight struct {
 // New makes an Account. Nothing is sent or asked yet.
 func New(o Options) *Account { return &Account{o: o, adopted: make(chan struct{})} }
 
-// Use sets what connections are made with: its proxy and certificates.
+// Use sets what connections are made with: its proxy and certificates. It must be
+// called before anything else.
 func (a *Account) Use(base *http.Transport) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -97,7 +98,10 @@ const (
 )
 
 // Tries counts what was done for one request.
-type Tries struct{ total, asked, renewed int }
+type Tries struct {
+	total, asked, renewed int
+	wanted                bool // the person wants to sign in, also where a renewal might do later
+}
 
 var (
 	errNeedsPerson = errors.New("the server wants a sign-in")
@@ -113,7 +117,7 @@ func (a *Account) Token(ctx context.Context) (string, error) {
 	for tried := false; ; {
 		a.mu.Lock()
 		t, now := a.token, a.o.Now()
-		if tried || t.Access == "" || t.Refresh == "" || t.Expires.IsZero() || now.Before(t.Expires.Add(-leeway)) {
+		if tried || a.closed || t.Access == "" || t.Refresh == "" || t.Expires.IsZero() || now.Before(t.Expires.Add(-leeway)) {
 			a.mu.Unlock()
 			return t.Access, nil
 		}
@@ -350,7 +354,7 @@ func (a *Account) enter(ctx context.Context, fl *flight, d Denial, t Tries) erro
 		case old.Refresh != "" && t.renewed == 0:
 			fl.renewed = true
 			err := a.replace(ctx, f, p, old)
-			if err == nil || !errors.Is(err, errNeedsPerson) {
+			if err == nil || ctx.Err() != nil || !errors.Is(err, errNeedsPerson) && !t.wanted {
 				return err
 			}
 			if old, err = a.kept(ctx, p); err != nil {

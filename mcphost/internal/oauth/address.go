@@ -7,29 +7,46 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
+
+	"golang.org/x/net/idna"
 )
 
 // reach says which addresses that are not public may be spoken to: those of the
 // same kind as the server's own (RFC 9728, 7.7). A server on the internet must
 // not have this program speak to what only this computer or its network reaches.
-type reach struct{ loopback, private, link bool }
+type reach struct {
+	loopback, private, link bool
+	// here says that it may name this computer itself, also over http. That a name
+	// leads here is not enough: whoever owns a domain says where its names lead, and
+	// could have this program speak to whatever else runs here. Behind such a name
+	// there has to be a certificate for it.
+	here bool
+}
 
 // reachOf looks at where a server is.
 func reachOf(ctx context.Context, server *url.URL) reach {
+	return reachBy(ctx, server, net.DefaultResolver.LookupNetIP)
+}
+
+// reachBy is reachOf with another way of looking names up.
+func reachBy(ctx context.Context, server *url.URL, lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)) reach {
 	var r reach
-	host := server.Hostname()
-	ips := []netip.Addr{}
-	if ip, err := netip.ParseAddr(host); err == nil {
-		ips = append(ips, ip)
-	} else if found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host); err == nil {
-		ips = found
+	host := strings.TrimSuffix(strings.ToLower(server.Hostname()), ".")
+	ip, err := netip.ParseAddr(host)
+	ips := []netip.Addr{ip}
+	named := err != nil
+	if named {
+		if ips, err = lookup(ctx, "ip", host); err != nil {
+			ips = nil // it is spoken to as one on the internet
+		}
 	}
 	for _, ip := range ips {
 		switch kind(ip) {
 		case loopback:
-			r.loopback, r.private = true, true
+			r.loopback, r.private, r.here = true, true, !named || isOurs(host)
 		case private:
 			r.private = true
 		case link:
@@ -37,6 +54,26 @@ func reachOf(ctx context.Context, server *url.URL) reach {
 		}
 	}
 	return r
+}
+
+// isOurs reports whether nobody on the internet says where a name leads: it has no
+// domain, or one that nobody can own (RFC 6761, RFC 6762).
+func isOurs(host string) bool {
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	return isLocalhost(host) || last == host || slices.Contains([]string{"test", "local", "internal", "lan"}, last)
+}
+
+// isLocalhost reports whether a name, in lower case and without a dot at its end, is
+// one of this computer (RFC 6761, 6.3).
+func isLocalhost(host string) bool {
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+// isNumber reports whether a host that is no address as it should be written may be
+// read as one: its last part is a number (WHATWG URL, 3.5).
+func isNumber(host string) bool {
+	last := strings.ToLower(host[strings.LastIndexByte(host, '.')+1:])
+	return last != "" && strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") && strings.Trim(last[2:], "0123456789abcdef") == ""
 }
 
 // permits reports whether an address may be spoken to.
@@ -86,9 +123,10 @@ const (
 
 // Ranges that netip has no question for (RFC 6890).
 var (
-	shared = prefixes("100.64.0.0/10", "198.18.0.0/15")
-	nobody = prefixes("0.0.0.0/8", "192.0.0.0/24", "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4", "2001:db8::/32", "100::/64")
-	nested = prefixes("64:ff9b::/96", "64:ff9b:1::/48")
+	shared = prefixes("100.64.0.0/10", "198.18.0.0/15", "fec0::/10", "64:ff9b:1::/48") // the last translates to what a network likes (RFC 8215)
+	nobody = prefixes("0.0.0.0/8", "192.0.0.0/24", "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+		"::/96", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16")
+	nested = prefixes("64:ff9b::/96", "::ffff:0:0:0/96")
 )
 
 func prefixes(all ...string) []netip.Prefix {
@@ -155,18 +193,37 @@ func (r reach) check(raw string) (*url.URL, error) {
 	case u.Opaque != "" || u.Hostname() == "":
 		return nil, fmt.Errorf("it names no computer (%q)", short(raw))
 	}
-	ip, err := netip.ParseAddr(u.Hostname())
+	host, err := asciiHost(u.Hostname())
+	if err != nil {
+		return nil, errors.New("its host is no name")
+	}
+	ip, err := netip.ParseAddr(host)
 	literal := err == nil
-	here := strings.EqualFold(u.Hostname(), "localhost") || literal && kind(ip) == loopback
+	here := isLocalhost(host) || literal && kind(ip) == loopback
 	switch {
+	case host == "" || !literal && isNumber(host):
+		return nil, fmt.Errorf("its host %q is a number in a form that programs read differently", short(u.Hostname()))
 	case u.Scheme == "http" && !here, u.Scheme != "http" && u.Scheme != "https":
 		return nil, fmt.Errorf("%q is neither https nor http on this computer", short(u.Scheme+"://"+u.Host))
-	case here && !r.loopback:
+	case here && !r.here:
 		return nil, &forbiddenError{u.Host}
 	case literal && !r.permits(ip):
 		return nil, &forbiddenError{u.Host}
 	}
 	return u, nil
+}
+
+// asciiHost is a host as it is looked up, in lower case and without a dot at its end:
+// other letters and digits are made of what looks like them (UTS 46), and what comes of
+// that may be an address.
+func asciiHost(host string) (string, error) {
+	if strings.ContainsFunc(host, func(r rune) bool { return r >= 0x80 }) {
+		var err error
+		if host, err = idna.Lookup.ToASCII(host); err != nil {
+			return "", err
+		}
+	}
+	return strings.TrimSuffix(strings.ToLower(host), "."), nil
 }
 
 // show is an address for people, without what may be secret in it.

@@ -93,7 +93,7 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (c *callback) take(r *http.Request) (status int, page string) {
 	switch {
-	case r.Host != net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)):
+	case r.Host != net.JoinHostPort("127.0.0.1", strconv.Itoa(c.port)) && (c.port != 80 || r.Host != "127.0.0.1"): // 80 is left out by browsers
 		return http.StatusForbidden, pageWrong // another name that leads here is not ours
 	case r.URL.EscapedPath() != callbackPath:
 		return http.StatusNotFound, pageWrong

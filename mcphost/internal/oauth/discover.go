@@ -108,7 +108,7 @@ func (d discovery) resource(ctx context.Context, named string) (place, []string,
 		case err != nil:
 			failed = d.unread(address, err)
 			continue
-		case a.status >= 500 || a.status == http.StatusTooManyRequests:
+		case isDown(a.status):
 			failed = d.unread(address, fmt.Errorf("it answered with the status %d", a.status))
 			continue
 		}
@@ -124,6 +124,9 @@ func (d discovery) resource(ctx context.Context, named string) (place, []string,
 	}
 	return place{resource: d.canonical()}, nil, nil
 }
+
+// isDown reports whether a status says nothing of what there is.
+func isDown(status int) bool { return status >= 500 || status == http.StatusTooManyRequests }
 
 func (d discovery) unread(address string, err error) error {
 	return &Error{
@@ -161,8 +164,17 @@ func (d discovery) isOurs(resource string) bool {
 // own takes the server for its own authorization server.
 func (d discovery) own(ctx context.Context) (authServer, error) {
 	base := origin(d.server)
+	if _, err := d.fetch.reach.check(base); err != nil {
+		return authServer{}, &Error{
+			Message: fmt.Sprintf("the server %s would be signed in to at its own address, and that is not done: %v", show(base), err),
+			Hint:    "Use the server's https:// address.", Err: err,
+		}
+	}
 	for _, address := range wellKnown(d.server, "") {
 		a, err := d.fetch.get(ctx, address)
+		if err == nil && isDown(a.status) {
+			err = fmt.Errorf("it answered with the status %d", a.status)
+		}
 		if err != nil {
 			return authServer{}, d.unread(address, err)
 		}
@@ -229,7 +241,7 @@ func (d discovery) named(ctx context.Context, issuer string) (authServer, *Error
 		}
 		o, ok := a.object()
 		if a.status != http.StatusOK || !ok {
-			if a.status >= 500 {
+			if isDown(a.status) {
 				failed = fmt.Errorf("it answered with the status %d", a.status)
 			}
 			continue

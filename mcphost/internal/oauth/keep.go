@@ -16,9 +16,6 @@ func (a *Account) fetcher(ctx context.Context) *fetcher {
 	a.mu.Lock()
 	base := a.base
 	a.mu.Unlock()
-	if base == nil {
-		base = &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true}
-	}
 	ctx, cancel := context.WithTimeout(ctx, fetchLimit)
 	defer cancel()
 	return newFetcher(base, reachOf(ctx, a.o.URL))
@@ -67,7 +64,9 @@ func (a *Account) replace(ctx context.Context, f *fetcher, p place, old tokens) 
 	// often good for one use.
 	var newer tokens
 	if found, err := a.load(ctx, tokensKey(old.Issuer, old.Resource), &newer); err == nil && found &&
+		newer.Issuer == old.Issuer && newer.Resource == old.Resource &&
 		newer.Access != old.Access && newer.Refresh != old.Refresh && isToken(newer.Access) {
+		a.hide(newer.Access, newer.Refresh, newer.Client.Secret)
 		if newer.Expires.IsZero() || a.o.Now().Before(newer.Expires) {
 			a.adopt(p, newer)
 			return nil
@@ -113,22 +112,22 @@ func (a *Account) drop(old tokens) {
 	}
 }
 
-// SignIn forgets a refusal, and signs in unless there are tokens that the server
-// has not refused.
+// SignIn forgets a refusal, and signs in unless there are tokens that have not expired
+// and that the server has not refused. Where those cannot be renewed, the person is asked.
 func (a *Account) SignIn(ctx context.Context) error {
 	a.mu.Lock()
 	a.refused, a.vain = false, nil
 	d, t := a.last, a.token
 	a.mu.Unlock()
 	a.o.Changed()
-	if t.Access != "" && d.Status == 0 {
+	if t.Access != "" && d.Status == 0 && (t.Expires.IsZero() || a.o.Now().Before(t.Expires)) {
 		return nil
 	}
 	if d.Status == 0 {
 		d.Status = http.StatusUnauthorized
 	}
 	d.Token = t.Access
-	return a.Admit(ctx, d, &Tries{})
+	return a.Admit(ctx, d, &Tries{wanted: true})
 }
 
 // revokeLimit bounds the revocation of tokens.

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
@@ -16,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // to, in all the ways in which they can be written.
 func TestReach(t *testing.T) {
 	t.Parallel()
-	internet, network, here := reach{}, reach{private: true}, reach{loopback: true, private: true}
+	internet, network, here := reach{}, reach{private: true}, reach{loopback: true, private: true, here: true}
 	tests := []struct {
 		ip                      string
 		internet, network, here bool
@@ -34,8 +35,15 @@ func TestReach(t *testing.T) {
 		{"100.64.0.1", false, true, true},
 		{"fd00::1", false, true, true},
 		{"::ffff:10.0.0.1", false, true, true},
-		{"64:ff9b::a00:1", false, true, true},      // 10.0.0.1
-		{"2002:a9fe:a9fe::1", false, false, false}, // 169.254.169.254
+		{"64:ff9b::a00:1", false, true, true},        // 10.0.0.1
+		{"2002:a9fe:a9fe::1", false, false, false},   // 169.254.169.254
+		{"64:ff9b:1:a00:0:100::", false, true, true}, // 10.0.0.1, for some (RFC 6052, 2.2)
+		{"64:ff9b:1::808:808", false, true, true},
+		{"::ffff:0:10.0.0.1", false, true, true}, // RFC 2765
+		{"fec0::1", false, true, true},
+		{"::127.0.0.1", false, false, false},
+		{"::10.0.0.1", false, false, false},
+		{"2001:0:a00:1::1", false, false, false}, // Teredo
 		{"169.254.169.254", false, false, false},
 		{"fe80::1", false, false, false},
 		{"fe80::1%eth0", false, false, false},
@@ -55,6 +63,7 @@ func TestReach(t *testing.T) {
 	for server, want := range map[string]reach{
 		"http://127.0.0.1:1/mcp": here, "http://localhost/mcp": here, "https://10.0.0.1/mcp": network,
 		"https://93.184.216.34/mcp": internet, "https://169.254.1.1/mcp": {link: true}, "https://name.invalid/mcp": internet,
+		"http://LOCALHOST./mcp": here,
 	} {
 		u, err := url.Parse(server)
 		if err != nil {
@@ -75,6 +84,9 @@ func TestAddresses(t *testing.T) {
 		"http://as.example/": false, "http://localhost:1/": false, "https://localhost/": false, "https://127.0.0.1/": false, "https://10.0.0.1/": false,
 		"https://[::ffff:10.0.0.1]/": false, "https://0.0.0.0/": false, "": false, "as.example": false, "//as.example/": false, "https:as.example": false,
 		"https://:443/": false, "https://user@as.example/": false, "https://as.example/a b": false, "https://as.example\\@evil.example/": false,
+		"https://2130706433/": false, "https://127.1/": false, "https://0x7f000001/": false, "https://0177.0.0.1/": false, "https://10.1.": false,
+		"https://LocalHost./": false, "https://as.localhost/": false, "https://127.0.0.1./": false, "https://./": false, "https://as.example./": true, "https://3as.example/": true,
+		"https://１２７.0.0.1/": false, "https://127。0。0。1/": false, "https://ⓛocalhost/": false, "https://２１３０７０６４３３/": false, "https://bücher.example/": true,
 		"ftp://as.example/": false, "data:text/html,x": false, "vbscript:x": false, "smb://localhost/share": false, "a:$(x)": false,
 		"https://as.example/" + strings.Repeat("x", maxAddress): false, "https://as.example/\x00": false,
 	} {
@@ -82,8 +94,34 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%q: %v", short(address), err)
 		}
 	}
-	if _, err := (reach{loopback: true}).check("http://localhost:1/"); err != nil {
-		t.Error(err)
+	for _, address := range []string{"http://localhost:1/", "http://localhost.:1/", "http://a.localhost/", "http://[::1]/"} {
+		if _, err := (reach{loopback: true, here: true}).check(address); err != nil {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+// TestReachOfNames checks that a server may name this computer only where nobody on
+// the internet says where the server's own name leads.
+func TestReachOfNames(t *testing.T) {
+	t.Parallel()
+	lookup := func(context.Context, string, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("93.184.216.34"), netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("::1")}, nil
+	}
+	for server, want := range map[string]bool{
+		"https://evil.example/mcp": false, "https://evil.example./mcp": false, "https://localhost.evil.example/mcp": false,
+		"http://desk/mcp": true, "http://a.localhost/mcp": true, "https://dev.test/mcp": true,
+	} {
+		u, err := url.Parse(server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := reachBy(t.Context(), u, lookup)
+		for _, address := range []string{"http://127.0.0.1:631/", "http://localhost/", "https://127.0.0.1/", "https://[::1]/"} {
+			if _, err := r.check(address); (err == nil) != want {
+				t.Errorf("%s names %s: %v", server, address, err)
+			}
+		}
 	}
 }
 
@@ -121,19 +159,6 @@ func TestChallenges(t *testing.T) {
 	}
 }
 
-// FuzzChallenges checks that no header can break the reader, or hold it up.
-func FuzzChallenges(f *testing.F) {
-	f.Add(`Bearer realm="x", scope=a`)
-	f.Add(`Basic, =, "\`)
-	f.Fuzz(func(t *testing.T, header string) {
-		for name := range (Denial{Status: 401, Challenges: []string{header, header}}).challenge() {
-			if name == "" || strings.ToLower(name) != name || tokenLength(name) != len(name) {
-				t.Errorf("the name %q", name)
-			}
-		}
-	})
-}
-
 // TestRedact checks that secrets leave texts, the longest first, and that short
 // words stay.
 func TestRedact(t *testing.T) {
@@ -163,5 +188,13 @@ func TestClosed(t *testing.T) {
 	}
 	if err := a.Admit(context.Background(), Denial{Status: 401}, &Tries{}); err == nil {
 		t.Error("it began a sign-in")
+	}
+	a = New(Options{Changed: func() { t.Error("it began to renew tokens") }, Now: time.Now})
+	a.token = tokens{Access: "access", Refresh: "refresh", Expires: time.Now().Add(-time.Hour)}
+	if err := a.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if token, err := a.Token(context.Background()); token != "access" || err != nil {
+		t.Errorf("%q, %v", token, err)
 	}
 }

@@ -72,10 +72,12 @@ func isRevoked(err error) bool {
 	return errors.As(err, &e) && e.code == "invalid_grant"
 }
 
-// isTemporary reports whether trying again later may help.
+// isTemporary reports whether a renewal may succeed later. Only an authorization
+// server that says what is wrong, with the statuses that it has for it, has looked at
+// the token (RFC 6749, 5.2): what stands before it answers with others.
 func isTemporary(err error) bool {
 	var e *endpointError
-	return !errors.As(err, &e) || e.temporary()
+	return !errors.As(err, &e) || e.temporary() || e.code == "" && e.status != http.StatusBadRequest && e.status != http.StatusUnauthorized
 }
 
 // request makes one request to the token or the revocation endpoint.

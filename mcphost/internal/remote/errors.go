@@ -20,10 +20,7 @@ type Error struct {
 	// the certificate is no good.
 	Unreached bool
 	Hint      string // what to do
-	// Challenge is the WWW-Authenticate header of a 401 or 403: what a sign-in
-	// would begin with.
-	Challenge string
-	// Denial is the same as it came, for whoever signs in.
+	// Denial is what a sign-in would begin with, of a 401 or 403.
 	Denial *oauth.Denial
 	Err    error
 }
@@ -51,12 +48,12 @@ func (l *Link) refusal(resp *http.Response, body []byte) error {
 	said := snippet(resp, body)
 	switch s := resp.StatusCode; {
 	case s == http.StatusUnauthorized:
-		e.Challenge, e.Denial = challenge(resp.Header), denial(resp)
-		e.Message = fmt.Sprintf("the server %s wants a sign-in (401 Unauthorized)%s%s", show(l.url), asks(e.Challenge), said)
+		e.Denial = denial(resp)
+		e.Message = fmt.Sprintf("the server %s wants a sign-in (401 Unauthorized)%s%s", show(l.url), asks(resp.Header), said)
 		e.Hint = "Give a valid key or token among the server's headers."
 	case s == http.StatusForbidden:
-		e.Challenge, e.Denial = challenge(resp.Header), denial(resp)
-		e.Message = fmt.Sprintf("the server %s refuses access (403 Forbidden)%s%s", show(l.url), asks(e.Challenge), said)
+		e.Denial = denial(resp)
+		e.Message = fmt.Sprintf("the server %s refuses access (403 Forbidden)%s%s", show(l.url), asks(resp.Header), said)
 		e.Hint = "Check that the key or token among its headers may do this."
 	case s >= 300 && s < 400:
 		e.Message = fmt.Sprintf("the server %s sends requests on to %s, where this program does not follow", show(l.url), target(resp))
@@ -88,21 +85,17 @@ func target(resp *http.Response) string {
 	return show(u)
 }
 
-// challenge is the WWW-Authenticate header, cut to what is worth keeping.
-func challenge(h http.Header) string {
+// asks is what a server says it wants, cut to what is worth reading.
+func asks(h http.Header) string {
 	const most = 2 << 10
 	s := strings.ToValidUTF8(strings.Join(h.Values("WWW-Authenticate"), ", "), "\uFFFD")
-	if len(s) > most {
+	switch {
+	case s == "":
+		return ""
+	case len(s) > most:
 		s = strings.ToValidUTF8(s[:most], "") + "…"
 	}
-	return s
-}
-
-func asks(challenge string) string {
-	if challenge == "" {
-		return ""
-	}
-	return ", asking for: " + challenge
+	return ", asking for: " + s
 }
 
 // snippet is what the server said with a status, if it is short plain text or

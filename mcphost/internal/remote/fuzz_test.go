@@ -36,6 +36,9 @@ func FuzzEvents(f *testing.F) {
 		all := append(bytes.Clone(in), "\n\n\ndata: "+good+"\n\n"...)
 		whole := readAll(t, newStream(bytes.NewReader(all), limit), limit)
 		cut := readAll(t, newStream(iotest.DataErrReader(pieces{bytes.NewReader(all), n}), limit), limit)
+		if len(in) > skipped*limit {
+			return // it may be given up, sooner or later with the pieces it comes in
+		}
 		if !reflect.DeepEqual(whole, cut) {
 			t.Fatalf("at once %+v, in pieces of %d bytes %+v", whole, n, cut)
 		}
@@ -53,11 +56,13 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// readAll reads a stream to its end; what was too large is an event without data.
+// readAll reads a stream to its end; what was too large is an event without data. It is nil for a stream that is given up.
 func readAll(t *testing.T, s *stream, limit int) (all []event) {
 	for {
 		e, err := s.next()
 		switch {
+		case errors.Is(err, errEndless):
+			return nil
 		case errors.Is(err, errTooLarge):
 			e = event{}
 		case errors.Is(err, io.EOF):

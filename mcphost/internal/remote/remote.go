@@ -64,8 +64,8 @@ type Options struct {
 	Missed func()
 	// ToolHeaders gives the headers that a call of a tool needs besides.
 	ToolHeaders func(tool string, arguments []byte) map[string]string
-	// Account signs in to the server; nil where that is not possible. It is not
-	// used where the headers hold an Authorization.
+	// Account signs in to the server; nil where that is not possible, or not wanted
+	// because the headers or the address hold what the server is shown.
 	Account *oauth.Account
 }
 
@@ -138,7 +138,9 @@ func New(o Options) (*Link, error) {
 	}
 	l.ctx, l.end = context.WithCancel(context.Background())
 	l.client = &http.Client{Transport: observed{l.base, o.Tap}, CheckRedirect: l.redirect}
-	l.prepareSignIn()
+	if o.Account != nil {
+		o.Account.Use(l.base)
+	}
 	return l, nil
 }
 

@@ -11,22 +11,6 @@ import (
 	"steward/mcphost/internal/wire"
 )
 
-// prepareSignIn lends the account this link's way to the network. A person's own
-// Authorization header leaves nothing to sign in for.
-func (l *Link) prepareSignIn() {
-	for name := range l.o.Headers {
-		if strings.EqualFold(name, "Authorization") {
-			l.o.Account = nil
-		}
-	}
-	if l.url.User != nil {
-		l.o.Account = nil // it is sent as one
-	}
-	if l.o.Account != nil {
-		l.o.Account.Use(l.base)
-	}
-}
-
 // protected reports whether a token may travel to the server.
 func (l *Link) protected() bool {
 	return l.url.Scheme == "https" || l.o.AllowHTTP || loopback(l.url.Hostname())

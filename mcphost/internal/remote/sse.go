@@ -15,7 +15,6 @@ import (
 type event struct {
 	name string
 	data []byte
-	id   string
 	has  bool // data was given
 }
 
@@ -118,8 +117,8 @@ func (s *stream) field(e *event, line []byte) {
 		e.data = append(e.data, value...)
 		e.has = true
 	case "id":
-		if id := string(value); len(id) <= maxSessionID && !strings.ContainsRune(id, 0) {
-			s.lastID, e.id = id, id
+		if id := string(value); len(id) <= maxSessionID && !strings.ContainsFunc(id, unsendable) {
+			s.lastID = id
 		}
 	case "retry":
 		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 {
@@ -127,6 +126,9 @@ func (s *stream) field(e *event, line []byte) {
 		}
 	}
 }
+
+// unsendable reports a character that no header can carry (RFC 9110, 5.5): an id with one could never be named as the last.
+func unsendable(c rune) bool { return c < ' ' && c != '\t' || c == 0x7F }
 
 // line reads up to the end of a line (LF, CRLF or CR), which it leaves out. A
 // line longer than limit is read to its end and reported as errTooLarge, with its

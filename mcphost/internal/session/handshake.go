@@ -151,8 +151,7 @@ func (h *handshake) explain(ctx context.Context, err error) error {
 	return plain(err)
 }
 
-// ended reports whether the link has ended, allowing the moment it takes to
-// learn that a process is gone.
+// ended reports whether the link has ended.
 func ended(l Link) bool {
 	select {
 	case <-l.Done():

@@ -7,6 +7,7 @@ package session
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -95,6 +96,7 @@ type Session struct {
 	sdk   *mcp.ClientSession
 	hello Hello
 	seq   atomic.Int64
+	mark  string         // of this session's tokens
 	tasks sync.WaitGroup // goroutines inside the library
 	level atomic.Pointer[string]
 }
@@ -113,7 +115,7 @@ type Hello struct {
 
 // Open begins a session over link. When it fails the link is closed.
 func Open(ctx context.Context, link Link, tap *wire.Tap, o Options) (*Session, error) {
-	s := &Session{link: link, tap: tap}
+	s := &Session{link: link, tap: tap, mark: rand.Text()[:12]}
 	h := &handshake{link: link, tap: tap, o: o}
 	client := mcp.NewClient(&o.Client, clientOptions(o))
 	client.AddSendingMiddleware(h.middleware)
@@ -246,8 +248,11 @@ type Reply struct {
 	Frames  []wire.Frame
 }
 
-// Token returns a new progress token, unique in this session.
-func (s *Session) Token() string { return "steward-" + strconv.FormatInt(s.seq.Add(1), 10) }
+// Token returns a new progress token, unlike any of this or another session: that of a
+// call whose task is followed on outlives the session (MCP 2025-11-25, task progress).
+func (s *Session) Token() string {
+	return "steward-" + s.mark + "-" + strconv.FormatInt(s.seq.Add(1), 10)
+}
 
 // Do makes a request and waits for its answer, the end of the link, or the end
 // of the context, which cancels the request at the server.

@@ -41,6 +41,7 @@ func repair(b []byte) []byte {
 
 // members calls f for each member of an object that the scanner accepted, in order,
 // until f returns false. The values are parts of b. It returns false if b is no object.
+// Of an object that is cut off it finds what is there; the last value may lack its end.
 func members(b []byte, f func(name string, value []byte) bool) bool {
 	i := space(b, 0)
 	if i >= len(b) || b[i] != '{' {
@@ -49,7 +50,9 @@ func members(b []byte, f func(name string, value []byte) bool) bool {
 	for i = space(b, i+1); i < len(b) && b[i] == '"'; i = space(b, i+1) {
 		end := skip(b, i)
 		name := text(b[i:end])
-		i = space(b, space(b, end)+1) // the colon
+		if i = space(b, space(b, end)+1); i >= len(b) { // past the colon
+			break
+		}
 		end = skip(b, i)
 		if !f(name, b[i:end:end]) {
 			return true

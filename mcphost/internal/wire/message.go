@@ -144,14 +144,23 @@ func (t *Tap) judge(m parts, deep bool) Answer {
 	return Answer{Result: m.result}
 }
 
+// maxErrorText is how much of an error's message is kept, in bytes: it becomes part of
+// sentences that are shown, logged and recorded.
+const maxErrorText = 16 << 10
+
 // readError makes an error object of what a server sent as one.
 func readError(v []byte) *Error {
 	e := &Error{Code: CodeInternal}
+	defer func() {
+		if len(e.Message) > maxErrorText {
+			e.Message = clipText(e.Message, maxErrorText) + "…"
+		}
+	}()
 	if !isObject(v) {
 		e.Message = text(v)
 		return e
 	}
-	e.Message = string(v)
+	e.Message = string(v[:min(len(v), maxErrorText+1)])
 	members(v, func(name string, v []byte) bool {
 		switch name {
 		case "code":

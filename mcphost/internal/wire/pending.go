@@ -15,7 +15,7 @@ type Pending struct {
 	want    Expectation
 	done    chan struct{}
 	frames  frameLog
-	reports *reports // nil where nobody wants progress
+	reports *Reports // nil where nobody wants progress
 
 	mu        sync.Mutex
 	answer    Answer
@@ -30,7 +30,7 @@ type Pending struct {
 func newPending(t *Tap, e Expectation) *Pending {
 	p := &Pending{tap: t, want: e, done: make(chan struct{})}
 	if e.Progress != nil {
-		p.reports = newReports(p.report)
+		p.reports = NewReports(p.report)
 	}
 	return p
 }
@@ -84,7 +84,7 @@ func (p *Pending) before(arguments []byte) (err error) {
 // finish ends the request; only the first call counts. The last progress is told before.
 func (p *Pending) finish(a Answer) {
 	if p.reports != nil {
-		p.reports.end()
+		p.reports.End()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -150,7 +150,7 @@ func (p *Pending) Frames() []Frame { return p.frames.list() }
 // called once for each Pending.
 func (p *Pending) Release() {
 	if p.reports != nil {
-		p.reports.end()
+		p.reports.End()
 	}
 	t := p.tap
 	t.mu.Lock()

@@ -15,10 +15,11 @@ const (
 	progressRate  = 50
 )
 
-// reports hands the progress of one request on, in order and not too often. Of reports
-// that come faster the newest is kept and handed on when its time has come, or when the
-// request ends: what a server said last is never lost.
-type reports struct {
+// Reports hands the progress of one request on, in order and not too often: at most 100
+// reports at once and 50 a second. Of those that come faster the newest is kept and handed
+// on when its time has come, or when the request ends: what a server said last is never
+// lost. Its methods may be called from any goroutine.
+type Reports struct {
 	tell  func(Progress)
 	limit *rate.Limiter
 
@@ -28,11 +29,14 @@ type reports struct {
 	over  bool
 }
 
-func newReports(tell func(Progress)) *reports {
-	return &reports{tell: tell, limit: rate.NewLimiter(progressRate, progressBurst)}
+// NewReports makes Reports that call tell, one call at a time; tell must not call back.
+// End must be called.
+func NewReports(tell func(Progress)) *Reports {
+	return &Reports{tell: tell, limit: rate.NewLimiter(progressRate, progressBurst)}
 }
 
-func (r *reports) put(p Progress) {
+// Put takes one report.
+func (r *Reports) Put(p Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -48,7 +52,7 @@ func (r *reports) put(p Progress) {
 }
 
 // due hands on what is held. It runs on the timer's goroutine.
-func (r *reports) due() {
+func (r *Reports) due() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.timer = nil
@@ -56,15 +60,15 @@ func (r *reports) due() {
 }
 
 // release hands on what is held. r.mu is held.
-func (r *reports) release() {
+func (r *Reports) release() {
 	if p := r.held; p != nil {
 		r.held = nil
 		r.tell(*p)
 	}
 }
 
-// end hands on what is held, and nothing from then on.
-func (r *reports) end() {
+// End hands on what is held, and nothing from then on.
+func (r *Reports) End() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.timer != nil {
@@ -94,7 +98,7 @@ func (p *Pending) progress(params []byte) {
 	if got.Total < got.Value {
 		got.Total = 0
 	}
-	p.reports.put(got)
+	p.reports.Put(got)
 }
 
 // ReadProgress reads the params of a notifications/progress; false where it names no

@@ -47,6 +47,7 @@ type setup struct {
 	stdio   StdioOptions
 	version string
 	program string
+	ready   string // on standard error, before anything is sent
 	handle  func(context.Context, ServerRequest) (json.RawMessage, error)
 }
 
@@ -60,12 +61,13 @@ func open(tb testing.TB, set setup, args ...string) (*session, error) {
 		set.program = self
 		args = append([]string{"scripted-server"}, args...)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	p, err := process.Start(ctx, process.Spec{Path: set.program, Args: args, Env: process.Environment(nil, ""), Dir: tb.TempDir()})
 	if err != nil {
 		tb.Fatal(err)
 	}
+	later(tb, "the program is ready", func() bool { return strings.Contains(p.Stderr(), set.ready) })
 	s := &session{proc: p}
 	o := set.options
 	o.Handle = set.handle
@@ -141,7 +143,7 @@ func (s *session) call(tb testing.TB, ctx context.Context, tool, arguments strin
 }
 
 func bounded(tb testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	tb.Cleanup(cancel)
 	return ctx
 }

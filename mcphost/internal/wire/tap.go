@@ -226,8 +226,8 @@ func (t *Tap) take(p piece) [][]byte {
 		}
 		return nil
 	case tooLarge:
-		t.reportNoise(fmt.Appendf(nil, "a message of more than %s: %.200s", SizeText(t.o.MaxFrame), p.data))
-		return t.fail(p.id, true, fmt.Sprintf("the server's answer is larger than %s, which is the most that is accepted", SizeText(t.o.MaxFrame)))
+		t.noteLarge(p.data)
+		return t.failLarge(p.id)
 	case broken:
 		// Its text is reported as noise when its line ends.
 		return t.fail(p.id, false, "the server's answer is not valid JSON")

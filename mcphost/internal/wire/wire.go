@@ -109,7 +109,8 @@ type Late struct {
 // server's was not one (a string, a code in quotes), or one the Tap made because
 // the answer was none. Invalid tells the two apart.
 type Error struct {
-	Code    int64
+	Code int64
+	// Message is valid UTF-8, of a server's at most 16 KiB.
 	Message string
 	Data    json.RawMessage
 	// Invalid is true if the server's answer could not be taken for an answer
