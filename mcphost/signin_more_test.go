@@ -202,6 +202,56 @@ func TestSignInRenewalInTheWay(t *testing.T) {
 	}
 }
 
+// TestSignInRenewalNobodyWaitsFor checks that the tokens of a renewal are kept though
+// whoever wanted them has left, and that the end of a session is none.
+func TestSignInRenewalNobodyWaitsFor(t *testing.T) {
+	t.Parallel()
+	var slow, ended atomic.Bool
+	var ahead atomic.Int64
+	asked, answer := make(chan struct{}, 1), make(chan struct{})
+	s := guarded(t, authserver.Options{
+		Take: func(_ *authserver.Server, _ http.ResponseWriter, r *http.Request) bool {
+			if slow.Load() && r.URL.Path == "/token" {
+				asked <- struct{}{}
+				<-answer
+			}
+			return false
+		},
+		TakeMCP: func(_ *authserver.Server, w http.ResponseWriter, r *http.Request) bool {
+			w.Header().Set("Mcp-Session-Id", "session")
+			ended.Store(ended.Load() || r.Method == http.MethodDelete)
+			return false
+		},
+	})
+	p := newSigner()
+	h, _ := trial.Host(t, mcphost.Options{SignIn: p, Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+	c := trial.Connect(t, h, guardedConfig(s))
+	k := toolCall(t, c, nil)
+	slow.Store(true)
+	ahead.Add(int64(2 * time.Hour))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if r, err := send.Tool(ctx, k); err != nil || r.Outcome == send.OK {
+			t.Errorf("the call that was stopped: %+v, %v", r, err)
+		}
+	}()
+	<-asked
+	cancel()
+	<-done
+	slow.Store(false)
+	close(answer)
+	if r, err := send.Tool(t.Context(), toolCall(t, c, nil)); err != nil || r.Outcome != send.OK || p.count() != 1 {
+		t.Errorf("%s: %s, %v, %d visits", r.Outcome, r.Reason, err, p.count())
+	}
+	ahead.Add(int64(2 * time.Hour))
+	before := len(s.Requests("as", "/token"))
+	if err := c.Close(t.Context()); err != nil || !ended.Load() || len(s.Requests("as", "/token")) != before {
+		t.Errorf("%v, the end was sent: %v, with %d token requests", err, ended.Load(), len(s.Requests("as", "/token"))-before)
+	}
+}
+
 // TestSignInShortTokens checks that tokens which last seconds are used until they expire.
 func TestSignInShortTokens(t *testing.T) {
 	t.Parallel()

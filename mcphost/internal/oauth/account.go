@@ -146,6 +146,14 @@ func (a *Account) Token(ctx context.Context) (string, error) {
 	}
 }
 
+// Held returns the token at hand, as it is, for what is not worth a renewal; "" where
+// there is none.
+func (a *Account) Held() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.token.Access
+}
+
 // Admit answers a denial: when it returns nil, the request may be sent again. It
 // may wait for a person; see patience.Pause.
 func (a *Account) Admit(ctx context.Context, d Denial, t *Tries) error {

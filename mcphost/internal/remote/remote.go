@@ -279,7 +279,10 @@ func (l *Link) endSession() {
 		return
 	}
 	l.dress(req)
-	resp, err := l.do(req)
+	if l.o.Account != nil && l.protected() {
+		bear(req, l.o.Account.Held()) // the end is too short for a renewal
+	}
+	resp, err := l.client.Do(req)
 	if err != nil {
 		return
 	}
