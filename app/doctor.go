@@ -110,10 +110,21 @@ func (a *App) launch(name string) mcphost.Launch {
 }
 
 func (a *App) configCheck(c config.Server) Check {
+	odd := Check{Check: checkConfig, OK: true}
 	for _, p := range a.servers.now().problems {
-		if p.Server == c.Name {
-			return Check{checkConfig, true, fmt.Sprintf("It is usable, but: %s", p.Message), p.Hint}
+		switch {
+		case p.Server != c.Name:
+		case odd.Message == "":
+			odd.Message, odd.Hint = fmt.Sprintf("It is usable, but: %s", p.Message), p.Hint
+		default:
+			odd.Message += "\n" + p.Message
+			if !strings.Contains(odd.Hint, p.Hint) {
+				odd.Hint += "\n" + p.Hint
+			}
 		}
+	}
+	if odd.Message != "" {
+		return odd
 	}
 	if c.Disabled {
 		return Check{checkConfig, true, "It is disabled.", "Remove \"disabled\" in the servers file to use it."}

@@ -39,8 +39,9 @@ type serverList struct {
 	path     string // the file it was read from; "" for the built-in one
 	servers  []config.Server
 	problems []config.Problem
-	err      error         // the file cannot be read as a whole
-	builtIn  config.Server // the demo server; no name where there is none
+	err      error                       // the file cannot be read as a whole
+	refused  map[string][]config.Problem // by server: folders of its entry that are not shared; among problems as well
+	builtIn  config.Server               // the demo server; no name where there is none
 }
 
 // listed says whether a server counts as reviewed as it is first seen: it stands in a file
@@ -60,7 +61,13 @@ func (l serverList) isBuiltIn(c config.Server) bool {
 // readServers finds the list. A folder's file that cannot be read is kept as an error
 // in the list, so that everything else stays usable; a file named by the person is not
 // passed over like that.
-func readServers(o Options, dir string) (serverList, error) {
+func readServers(ctx context.Context, o Options, dir string) (serverList, error) {
+	l, err := listServers(o, dir)
+	l.lookAtRoots(ctx, dir)
+	return l, err
+}
+
+func listServers(o Options, dir string) (serverList, error) {
 	if o.ServersFile != "" {
 		path, err := filepath.Abs(o.ServersFile)
 		if err != nil {
@@ -98,7 +105,8 @@ type servers struct {
 	// reviewed says of the folder's own servers whether this one may start by itself:
 	// as it is configured now, a person has reviewed it. Nil: all may.
 	reviewed func(ctx context.Context, c config.Server) (reviewState, error)
-	roots    []string
+	data     string   // the data folder, of which nothing is shared
+	roots    []string // shared in this run with every server
 	limits   limits
 	// sampling says which servers are told that they may ask for the model. Nil: all.
 	sampling func(server string) bool

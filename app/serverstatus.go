@@ -54,7 +54,7 @@ func problemsOf(list serverList, name string) []string {
 // status puts together what is known of one server without asking it.
 func (a *App) status(ctx context.Context, list serverList, c config.Server) (ServerStatus, error) {
 	s := ServerStatus{
-		Name: c.Name, Transport: c.Transport, Roots: len(c.Roots), Enabled: !c.Disabled, Sampling: c.Sampling, State: ServerIdle,
+		Name: c.Name, Transport: c.Transport, Roots: len(c.Roots) - len(list.refused[c.Name]), Enabled: !c.Disabled, Sampling: c.Sampling, State: ServerIdle,
 		Tools: -1, Prompts: -1, Resources: -1, Templates: -1,
 		Editable: list.source != sourceFile, BuiltIn: list.isBuiltIn(c), Problems: problemsOf(list, c.Name),
 	}

@@ -166,7 +166,9 @@ func (r *review) draw() {
 		return
 	}
 	out := []fyne.CanvasObject{strong(lang.X("servers.review_title", "Review of {{.server}}", map[string]any{"server": clean.Reveal(r.from.Name)}))}
-	if _, odd := app.CheckServer(r.from.Entry); r.found == nil || len(odd) > 0 { // else it is the first of what was found
+	_, odd := app.CheckServer(r.from.Entry)
+	odd = append(odd, r.s.k.d.App.RefusedRoots(r.server)...)
+	if r.found == nil || len(odd) > 0 { // else it is the first of what was found
 		out = append(out, r.s.k.entryCard(r.page, r.from.Entry, odd...))
 	}
 	if r.problem != nil {
