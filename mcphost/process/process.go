@@ -5,7 +5,7 @@
 // below it, so a Process stands for a whole group: the program and everything it
 // started. On Unix that is a process group, on Windows a job object. Ending the
 // Process ends the group; when the program itself ends, what it left behind is
-// ended too. If our own program is killed, Linux and Windows end the server with it,
+// ended too, on Linux also what has left the group (see MarkerName). If our own program is killed, Linux and Windows end the server with it,
 // and on every Unix a guard ends the group.
 package process
 
@@ -28,7 +28,8 @@ type Spec struct {
 	Path string
 	// Args are its arguments, without the program's own name.
 	Args []string
-	// Env is the whole environment, "NAME=value" (see Environment). Nothing is added.
+	// Env is the whole environment, "NAME=value" (see Environment). On Linux
+	// MarkerName is added.
 	Env []string
 	// Dir is the working directory, absolute.
 	Dir string
@@ -82,6 +83,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no pipes for the program %s: %w", s.Path, err)
 	}
+	p.group.mark(&s)
 	p.cmd = command(s)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1], theirs[2]
 	started := make(chan error, 1)
@@ -201,13 +203,28 @@ func (p *Process) end(reaped <-chan struct{}) {
 		return
 	}
 	p.group.kill()
-	if !waitFor(reaped, killWait) || !p.group.emptyWithin(killWait) {
+	if !waitFor(reaped, killWait) {
 		p.failure = fmt.Errorf("the program %s (process %d) could not be ended; end it by hand", p.cmd.Path, p.cmd.Process.Pid)
+		return
+	}
+	p.leftovers(0)
+}
+
+// leftovers ends what is left of the group after the program itself has ended, and what has
+// left the group. That may start others while it is being ended, so it is looked for again.
+func (p *Process) leftovers(grace time.Duration) {
+	loose := p.group.surveyMarked()
+	if loose {
+		grace = max(grace, leftoverGrace)
+	}
+	p.endGroup(grace)
+	if loose && p.group.surveyMarked() {
+		p.endGroup(0)
 	}
 }
 
-// leftovers ends what is left of the group after the program itself has ended.
-func (p *Process) leftovers(grace time.Duration) {
+// endGroup asks the group to end, waits grace, and kills it.
+func (p *Process) endGroup(grace time.Duration) {
 	if p.group.emptyWithin(0) {
 		return
 	}
@@ -263,7 +280,7 @@ func (p *Process) Stdout() io.ReadCloser { return p.stdout }
 
 // Stop ends the program and everything it started: it closes standard input and
 // waits grace, asks the group to end and waits grace, then kills the group. It
-// returns when all is gone: soon after 2×grace, or with an error 4.5 s after that if
+// returns when all is gone: soon after 2×grace, or with an error 7 s after that if
 // something cannot be killed. It may be called several times; the first call's
 // grace counts.
 func (p *Process) Stop(grace time.Duration) error {
@@ -272,7 +289,7 @@ func (p *Process) Stop(grace time.Duration) error {
 		close(p.stopping)
 	})
 	// The second limit is for a program whose state the system never reports.
-	limit := 2*grace + 2*killWait + leftoverGrace
+	limit := 2*grace + 3*killWait + 2*leftoverGrace
 	stopped := waitFor(p.gone, limit)
 	_ = p.closeStdin()
 	if err := p.stdout.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
