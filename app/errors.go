@@ -51,6 +51,9 @@ func Explain(err error) Message {
 	}
 	var start *mcphost.StartError
 	if errors.As(err, &start) {
+		if start.Stopped {
+			return Message{Key: "server_stopped", Args: args("detail", err.Error(), "server", start.Server), Err: err}
+		}
 		return Message{Key: "server_start", Args: args("detail", err.Error(), "server", start.Server, "stage", start.Stage, "hint", start.Hint), Err: err}
 	}
 	for _, k := range []struct {

@@ -458,6 +458,9 @@ func (s *servers) oneWith(ctx context.Context, roots []string, name string) (*mc
 	case <-e.done:
 		return e.conn, e.err
 	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil, &Message{Key: "server_stopped", Args: args("server", reveal(name), "detail", fmt.Sprintf("The start of the server %s was given up, because you stopped it.", reveal(name))), Err: ctx.Err()}
+		}
 		return nil, fmt.Errorf("the start of the server %s was given up: %w", name, context.Cause(ctx))
 	}
 }

@@ -24,12 +24,13 @@ const stopGrace = 500 * time.Millisecond
 // start starts or reaches the server, shakes hands, and reads its tools, all
 // within the configuration's limit. Its error is a *StartError.
 func (c *Connection) start(ctx context.Context) (*live, error) {
+	outer := ctx
 	ctx, limit, cancel := c.startContext(ctx)
 	ctx = patience.Notify(ctx, c.starting.paused)
 	defer cancel()
 	l, err := c.open(ctx)
 	if err != nil {
-		return nil, c.startError(err, limit())
+		return nil, c.asStopped(outer, c.startError(err, limit()))
 	}
 	c.welcome(l)
 	if err := c.readTools(ctx, l); err != nil && (unsigned(err) || l.ended() || ctx.Err() != nil && len(c.Tools()) == 0) {
@@ -38,9 +39,18 @@ func (c *Connection) start(ctx context.Context) (*live, error) {
 		}
 		_ = l.session.Close() // why it is closed is known
 		c.keepStderr(l.stderr)
-		return nil, c.startError(&stageError{StageList, listFailure(err, limit())}, limit())
+		return nil, c.asStopped(outer, c.startError(&stageError{StageList, listFailure(err, limit())}, limit()))
 	}
 	return l, nil
+}
+
+// asStopped words the error of a start that somebody has stopped: what it has come to then is
+// no fault of the server. ctx is that of the start without its limit.
+func (c *Connection) asStopped(ctx context.Context, e *StartError) *StartError {
+	if errors.Is(ctx.Err(), context.Canceled) || c.life.Err() != nil {
+		e.Message, e.Hint, e.Stderr, e.Stopped = "You stopped it.", "", "", true
+	}
+	return e
 }
 
 var errStartLimit = errors.New("the limit of a start has passed")

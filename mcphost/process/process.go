@@ -39,6 +39,13 @@ type Spec struct {
 // after they were asked to, before they are killed.
 const leftoverGrace = 500 * time.Millisecond
 
+// execTime is how long a process that is just becoming another program may have no
+// environment to be known by, and mostRounds how often such are looked for.
+const (
+	execTime   = 50 * time.Millisecond
+	mostRounds = 3
+)
+
 // killWait is how long a killed group may take to disappear.
 const killWait = 2 * time.Second
 
@@ -218,8 +225,11 @@ func (p *Process) leftovers(grace time.Duration) {
 		grace = max(grace, leftoverGrace)
 	}
 	p.endGroup(grace)
-	if loose && p.group.surveyMarked() {
-		p.endGroup(0)
+	for again := 0; loose && again < mostRounds; again++ {
+		time.Sleep(execTime)
+		if loose = p.group.surveyMarked(); loose {
+			p.endGroup(0)
+		}
 	}
 }
 

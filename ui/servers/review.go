@@ -188,6 +188,9 @@ func (r *review) draw() {
 	case r.found == nil:
 		words := lang.X("servers.review_first", "Nothing was started yet. A program that is started can do whatever you can do on this computer, so look at how it is started first. No model is offered its tools before you trust them.")
 		r.startIt.SetText(lang.X("servers.review_start", "Start it and show what it offers"))
+		if r.problem != nil {
+			words = lang.X("servers.review_failed", "Nothing of it was trusted. You can start it again.")
+		}
 		if r.from.State == "ready" {
 			words = lang.X("servers.review_running", "This server runs. What it offers now is read and compared with what you trusted.")
 			r.startIt.SetText(lang.X("servers.review_show", "Show what it offers"))
