@@ -238,7 +238,8 @@ func (s *servers) connect(e *serverEntry) {
 	if !wanted {
 		err = mcphost.ErrClosed
 	}
-	if err == nil {
+	tried := err == nil
+	if tried {
 		e.conn, err = s.host.Connect(s.ctx, cfg)
 	}
 	e.err = err
@@ -256,40 +257,7 @@ func (s *servers) connect(e *serverEntry) {
 		}
 		s.tell(event.Notice{Kind: "server_failed", Server: e.config.Name, Message: err.Error()})
 	}
-	s.record(e, cfg)
-}
-
-// record notes a start and how it went, so that the journal says what ran beside the
-// calls that went to it.
-func (s *servers) record(e *serverEntry, cfg mcphost.ServerConfig) {
-	list := s.now()
-	detail := startDetail{Source: list.source, File: list.path, Transport: e.config.Transport, Command: e.config.Command, Args: e.config.Args, URL: e.config.URL, Roots: cfg.Roots}
-	out := journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone}
-	if e.err != nil {
-		out = journal.Outcome{Outcome: journal.Unknown, Effect: journal.EffectUnknown, Reason: e.err.Error()}
-		var start *mcphost.StartError
-		if errors.As(e.err, &start) && start.Stage == mcphost.StageProgram {
-			out.Outcome, out.Effect = journal.Withdrawn, journal.EffectNone // nothing was started
-		}
-	} else {
-		detail.Protocol, detail.Tools = e.conn.Protocol(), len(e.conn.Tools())
-	}
-	_, err := s.journal.Note(s.ctx, journal.Proposal{Kind: journal.KindServer, Server: e.config.Name, Definition: e.config.Hash(), Detail: detail}, out)
-	if err != nil && s.ctx.Err() == nil {
-		s.tell(event.Notice{Kind: "journal", Server: e.config.Name, Message: err.Error()})
-	}
-}
-
-type startDetail struct {
-	Source    string   `json:"source"`
-	File      string   `json:"file,omitempty"`
-	Transport string   `json:"transport"`
-	Command   string   `json:"command,omitempty"`
-	Args      []string `json:"args,omitempty"`
-	URL       string   `json:"url,omitempty"`
-	Roots     []string `json:"roots,omitempty"`
-	Protocol  string   `json:"protocol,omitempty"`
-	Tools     int      `json:"tools"`
+	s.record(e, cfg, tried)
 }
 
 // wait returns when no server is starting any more, or after limit. Servers that are
