@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"steward/app/consent"
 	"steward/app/secrets"
 	"steward/mcphost"
 	"steward/storage"
@@ -36,6 +37,10 @@ func args(pairs ...string) map[string]string {
 	}
 	return m
 }
+
+// MostLikelyUnrun says whether the reason of a call with an unknown outcome is that its server
+// refused it, so that most likely nothing was done.
+func MostLikelyUnrun(reason string) bool { return consent.MostLikelyUnrun(reason) }
 
 // Explain turns any error of the program into its message. The packages below word
 // their own errors as sentences; those stand in "detail".

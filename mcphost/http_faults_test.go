@@ -3,6 +3,7 @@ package mcphost_test
 import (
 	"errors"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -115,6 +116,10 @@ func TestEveryFaultOfACall(t *testing.T) {
 			}
 			if strings.Contains(r.Reason, "connection was lost") && !lostWith[name] {
 				t.Errorf("there was an answer, though another one: %s", r.Reason)
+			}
+			status, err := strconv.Atoi(strings.Split(name, "-")[1])
+			if turned := err == nil && status >= 300 && status < 500 || name == "call-session-forgotten"; send.MostLikelyUnrun(r.Reason) != turned {
+				t.Errorf("it is to be said as refused: %t, but: %s", turned, r.Reason)
 			}
 			for _, secret := range []string{"<html", "token=", "stack trace", "forged"} {
 				if strings.Contains(r.Reason, secret) {
