@@ -78,7 +78,7 @@ func (c *Connection) annotate(l *live, link session.Link, err error) error {
 // link makes a fresh way to the server, with the tap that reads it; old is the
 // transport of 2024-11-05.
 func (c *Connection) link(ctx context.Context, old bool) (*live, session.Link, error) {
-	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), roots: newRootsWait(), renewed: make(chan struct{}, 1), stderr: func() string { return "" }}
+	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), roots: newRootsWait(), renewed: make(chan struct{}, 1), stderr: func() string { return "" }, written: func() int64 { return 0 }}
 	l.tap = wire.NewTap(wire.Options{
 		MaxFrame: c.cfg.maxFrame(), Now: c.now, Capabilities: session.Tasks(), Log: &c.wire,
 		Handle: c.handleOn(l.roots), Notify: c.notified, Noise: c.noised, Late: c.late,
@@ -93,7 +93,7 @@ func (c *Connection) link(ctx context.Context, old bool) (*live, session.Link, e
 		return nil, nil, err
 	}
 	c.mu.Lock()
-	l.stderr = p.Stderr
+	l.stderr, l.written, c.flood = p.Stderr, p.StderrWritten, 0
 	c.mu.Unlock()
 	return l, wire.NewStdio(wire.StdioOptions{Process: p, Tap: l.tap, Grace: stopGrace}), nil
 }
@@ -122,7 +122,7 @@ func (c *Connection) program(ctx context.Context) (*process.Process, error) {
 	}
 	env := process.Environment(c.cfg.Env, path)
 	c.launches(command, dir, env)
-	p, err := process.Start(ctx, process.Spec{Path: command, Args: c.cfg.Args, Env: env, Dir: dir})
+	p, err := process.Start(ctx, process.Spec{Path: command, Args: c.cfg.Args, Env: env, Dir: dir, OnFlood: c.flooded})
 	if err != nil {
 		return nil, &stageError{StageStart, err}
 	}

@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -33,6 +34,10 @@ type Spec struct {
 	Env []string
 	// Dir is the working directory, absolute.
 	Dir string
+	// OnFlood, where not nil, is called once, on a goroutine of the Process, when the program
+	// goes on writing more than FloodRate to standard error: how much, in bytes a second. It
+	// must not block.
+	OnFlood func(bytesPerSecond int64)
 }
 
 // leftoverGrace is how long processes that outlive the program may take to end
@@ -59,6 +64,9 @@ type Process struct {
 	stderr *os.File
 	log    *tail
 
+	written atomic.Int64 // bytes of standard error
+	onFlood func(int64)
+
 	done    chan struct{} // the program itself has ended, state is set
 	gone    chan struct{} // nothing of the group is left, or it cannot be ended
 	drained chan struct{} // standard error was read to its end
@@ -84,7 +92,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	}
 	p := &Process{
 		done: make(chan struct{}), gone: make(chan struct{}), drained: make(chan struct{}),
-		stopping: make(chan struct{}), log: newTail(stderrKept),
+		stopping: make(chan struct{}), log: newTail(stderrKept), onFlood: s.OnFlood,
 	}
 	theirs, err := p.pipes()
 	if err != nil {
@@ -258,16 +266,6 @@ func waitFor(c <-chan struct{}, d time.Duration) bool {
 		return false
 	}
 }
-
-func (p *Process) drain() {
-	defer close(p.drained)
-	// The only errors are the end of the pipe and our own closing of it.
-	_, _ = io.CopyBuffer(p.log, onlyReader{p.stderr}, make([]byte, 32<<10))
-}
-
-// onlyReader keeps io.CopyBuffer from using the file's WriteTo, which would
-// allocate a buffer of its own.
-type onlyReader struct{ io.Reader }
 
 func (p *Process) closeStdin() error {
 	p.closeOnce.Do(func() { p.closeErr = p.stdin.Close() })
