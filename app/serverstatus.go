@@ -221,7 +221,7 @@ func (a *App) doctorOf(list serverList, c config.Server, e *serverEntry) []Check
 	if c, ok := a.signInCheck(c.Name); ok {
 		checks = append(checks, c)
 	}
-	return append(append(checks, a.startedChecks(c, e.conn)...), a.toolsCheck(e.conn, nil))
+	return append(append(checks, a.startedChecks(c, e.conn, e.conn.StderrFlood())...), a.toolsCheck(e.conn, nil))
 }
 
 // serverTools lists a server's tools with what the person has set for each.

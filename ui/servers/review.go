@@ -188,6 +188,9 @@ func (r *review) draw() {
 	case r.found == nil:
 		words := lang.X("servers.review_first", "Nothing was started yet. A program that is started can do whatever you can do on this computer, so look at how it is started first. No model is offered its tools before you trust them.")
 		r.startIt.SetText(lang.X("servers.review_start", "Start it and show what it offers"))
+		if r.from.Entry.Command == "" {
+			words = lang.X("servers.review_first_address", "Nothing was sent there yet. What a server at an address is sent leaves this computer, so look at the address first. No model is offered its tools before you trust them.")
+		}
 		if r.problem != nil {
 			words = lang.X("servers.review_failed", "Nothing of it was trusted. You can start it again.")
 		}

@@ -1,6 +1,8 @@
 package headless
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,5 +30,24 @@ func TestRefusedFoldersAreSaid(t *testing.T) {
 		if r := steward(t, append(args, "--data", data, "--servers", servers)...); !strings.Contains(r.out+r.errOut, "There are keys in "+keys) {
 			t.Errorf("%v says %s%s", args, r.out, r.errOut)
 		}
+	}
+}
+
+// What doctor cuts short in its text stands whole in its JSON.
+func TestDoctorListsAllProblemsAsJSON(t *testing.T) {
+	t.Parallel()
+	tools := make([]string, 9)
+	for i := range tools {
+		tools[i] = fmt.Sprintf(`{"name":"t%d","inputSchema":%d}`, i, i)
+	}
+	list := `tools/list=@result {"tools":[{"name":"good","inputSchema":{"type":"object"}},` + strings.Join(tools, ",") + `]}`
+	servers, data := serversFile(t, scripted("--step", list)), t.TempDir()
+	if text := steward(t, "doctor", "--data", data, "--servers", servers).out; !strings.Contains(text, "And 4 more; the command steward doctor s --json lists all.") {
+		t.Errorf("text: %s", text)
+	}
+	var found []struct{ Problems []string }
+	out := steward(t, "doctor", "--json", "--data", data, "--servers", servers).out
+	if err := json.Unmarshal([]byte(out), &found); err != nil || len(found) != 1 || len(found[0].Problems) != 9 || !strings.Contains(found[0].Problems[8], "t8") {
+		t.Errorf("%v: %s", err, out)
 	}
 }
