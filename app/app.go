@@ -68,11 +68,11 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := readServers(o, dir)
+	list, err := readServers(ctx, o, dir)
 	if err != nil {
 		return nil, err
 	}
-	roots, err := absolute(o.Roots)
+	roots, err := absolute(ctx, dir, o.Roots)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	})
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	a.servers = &servers{
-		list: list, host: a.host, journal: a.journal, tell: a.board.publish, changed: a.serverReady, expand: a.secrets.Expand, learn: redact.Learn, roots: roots,
+		list: list, host: a.host, journal: a.journal, tell: a.board.publish, changed: a.serverReady, expand: a.secrets.Expand, learn: redact.Learn, data: a.dir, roots: roots,
 		limits: a.limits(), sampling: sampling, env: os.LookupEnv,
 		ctx: run, stop: stop, entries: map[string]*serverEntry{}, slow: map[string]bool{}, told: map[string]string{},
 		reviewed: func(ctx context.Context, c config.Server) (reviewState, error) {

@@ -24,25 +24,25 @@ func TestWhereServersComeFrom(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	hooks := Hooks{DemoServer: []string{"/self", "demo-server"}}
-	l, err := readServers(Options{Hooks: hooks}, dir)
+	l, err := readServers(t.Context(), Options{Hooks: hooks}, dir)
 	if err != nil || l.source != sourceBuiltIn || len(l.servers) != 1 || l.servers[0].Name != DemoServerName || !slices.Equal(l.servers[0].Args, []string{"demo-server"}) {
 		t.Errorf("without a list: %+v, %v", l, err)
 	}
 	folder := filepath.Join(dir, "servers.json")
 	write(t, folder, `{"mcpServers":{}}`)
-	if l, err = readServers(Options{Hooks: hooks}, dir); err != nil || l.source != sourceFolder || len(l.servers) != 0 {
+	if l, err = readServers(t.Context(), Options{Hooks: hooks}, dir); err != nil || l.source != sourceFolder || len(l.servers) != 0 {
 		t.Errorf("an empty list is a list: %+v, %v", l, err)
 	}
 	write(t, folder, `{"mcpServers":{`)
-	if l, err = readServers(Options{Hooks: hooks}, dir); err != nil || l.err == nil || len(l.servers) != 0 {
+	if l, err = readServers(t.Context(), Options{Hooks: hooks}, dir); err != nil || l.err == nil || len(l.servers) != 0 {
 		t.Errorf("a broken list leaves the rest usable, without the demo: %+v, %v", l, err)
 	}
 	file := filepath.Join(dir, "mine.json")
 	write(t, file, `{"mcpServers":{"a":{"command":"x"}}}`)
-	if l, err = readServers(Options{Hooks: hooks, ServersFile: file}, dir); err != nil || l.source != sourceFile || l.servers[0].Name != "a" {
+	if l, err = readServers(t.Context(), Options{Hooks: hooks, ServersFile: file}, dir); err != nil || l.source != sourceFile || l.servers[0].Name != "a" {
 		t.Errorf("a named file: %+v, %v", l, err)
 	}
-	if _, err = readServers(Options{ServersFile: file + ".none"}, dir); !errors.Is(err, fs.ErrNotExist) {
+	if _, err = readServers(t.Context(), Options{ServersFile: file + ".none"}, dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a named file that is not there: %v", err)
 	}
 }

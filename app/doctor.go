@@ -20,6 +20,8 @@ type Diagnosis struct {
 	State    string  `json:"state"` // ready, failed, disabled or unusable
 	Protocol string  `json:"protocol"`
 	Checks   []Check `json:"checks"`
+	// Problems are all of what its lists hold that was left out or corrected.
+	Problems []string `json:"problems,omitempty"`
 }
 
 // Check is one thing that was looked at. Check is config, program, start, sign-in,
@@ -90,8 +92,11 @@ func (a *App) diagnose(ctx context.Context, d *Diagnosis) {
 		return
 	}
 	d.State, d.Protocol = string(conn.State()), conn.Protocol()
-	d.Checks = append(d.Checks, a.startedChecks(c, conn)...)
+	d.Checks = append(d.Checks, a.startedChecks(c, conn, conn.StderrRate(ctx))...)
 	d.Checks = append(d.Checks, a.toolsCheck(conn, a.undeclared(ctx, conn)), a.reviewCheck(ctx, conn))
+	for _, p := range conn.Problems() {
+		d.Problems = append(d.Problems, a.line(p.Item)+": "+a.line(p.Message))
+	}
 	if c, ok := a.signInCheck(d.Server); ok {
 		d.Checks = append(d.Checks, c)
 	}
@@ -110,10 +115,21 @@ func (a *App) launch(name string) mcphost.Launch {
 }
 
 func (a *App) configCheck(c config.Server) Check {
+	odd := Check{Check: checkConfig, OK: true}
 	for _, p := range a.servers.now().problems {
-		if p.Server == c.Name {
-			return Check{checkConfig, true, fmt.Sprintf("It is usable, but: %s", p.Message), p.Hint}
+		switch {
+		case p.Server != c.Name:
+		case odd.Message == "":
+			odd.Message, odd.Hint = fmt.Sprintf("It is usable, but: %s", p.Message), p.Hint
+		default:
+			odd.Message += "\n" + p.Message
+			if !strings.Contains(odd.Hint, p.Hint) {
+				odd.Hint += "\n" + p.Hint
+			}
 		}
+	}
+	if odd.Message != "" {
+		return odd
 	}
 	if c.Disabled {
 		return Check{checkConfig, true, "It is disabled.", "Remove \"disabled\" in the servers file to use it."}
@@ -125,13 +141,19 @@ func (a *App) configCheck(c config.Server) Check {
 	return Check{checkConfig, true, fmt.Sprintf("It is configured in %s.", where), ""}
 }
 
-// startedChecks says how a server that runs was started, and who it says it is.
-func (a *App) startedChecks(c config.Server, conn *mcphost.Connection) []Check {
+// startedChecks says how a server that runs was started, and who it says it is. flood is how
+// much it writes to standard error, in bytes a second, where that is too much.
+func (a *App) startedChecks(c config.Server, conn *mcphost.Connection, flood int64) []Check {
 	info := conn.Info()
+	name := a.line(strings.TrimSpace(info.Name + " " + info.Version))
+	calls := fmt.Sprintf("It speaks protocol %s and calls itself %s.", a.line(conn.Protocol()), name)
+	if name == "" {
+		calls = fmt.Sprintf("It speaks protocol %s and does not say what it is called.", a.line(conn.Protocol()))
+	}
 	return []Check{
 		{checkProgram, true, found(c, conn.Launch()), ""},
-		answers(c, conn.Launch()),
-		{checkProtocol, true, fmt.Sprintf("It speaks protocol %s and calls itself %s.", a.line(conn.Protocol()), a.line(strings.TrimSpace(info.Name+" "+info.Version))), ""},
+		flooding(answers(c, conn.Launch()), flood),
+		{checkProtocol, true, calls, ""},
 	}
 }
 
@@ -155,12 +177,25 @@ func answers(c config.Server, l mcphost.Launch) Check {
 	}
 	if l.Took >= slowStart {
 		out.Message = fmt.Sprintf("It is slow to start: it took %s.", l.Took.Round(100*time.Millisecond))
-		out.Hint = "A program that is run with npx, uvx or the like downloads what it runs the first time; install it for good to have it start faster."
+		out.Hint = "Look at its log for what it waits for."
+		if mcphost.Downloads(c.Command, c.Args) {
+			out.Hint = "A program that is run with npx, uvx or the like downloads what it runs the first time; install it for good to have it start faster."
+		}
 	}
 	if lines := effective(c, l); lines != "" {
 		out.Message += "\n" + lines
 	}
 	return out
+}
+
+// flooding adds to a check what a server does to its log.
+func flooding(c Check, rate int64) Check {
+	if rate == 0 {
+		return c
+	}
+	c.Message += "\n" + fmt.Sprintf("It writes %.1f MB a second to standard error; only the last 256 kB are kept.", float64(rate)/(1<<20))
+	c.Hint = strings.TrimSpace(c.Hint + " Have it log less: look at its settings for a log level, or tell its author.")
+	return c
 }
 
 // mostShown is how much of a command line is shown here, in characters.
@@ -277,7 +312,7 @@ func (a *App) toolsCheck(conn *mcphost.Connection, undeclared *asked) Check {
 	c := Check{checkTools, true, offersSentence(len(conn.Tools())), ""}
 	for i, p := range problems {
 		if i == 5 {
-			c.Hint += "\n" + fmt.Sprintf("And %d more.", len(problems)-i)
+			c.Hint += "\n" + fmt.Sprintf("And %d more; the command steward doctor %s --json lists all.", len(problems)-i, reveal(quoteArg(conn.Server())))
 			break
 		}
 		c.Hint += "\n" + a.line(p.Item) + ": " + a.line(p.Message)

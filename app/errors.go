@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"steward/app/consent"
 	"steward/app/secrets"
 	"steward/mcphost"
 	"steward/storage"
@@ -37,6 +38,10 @@ func args(pairs ...string) map[string]string {
 	return m
 }
 
+// MostLikelyUnrun says whether the reason of a call with an unknown outcome is that its server
+// refused it, so that most likely nothing was done.
+func MostLikelyUnrun(reason string) bool { return consent.MostLikelyUnrun(reason) }
+
 // Explain turns any error of the program into its message. The packages below word
 // their own errors as sentences; those stand in "detail".
 func Explain(err error) Message {
@@ -51,6 +56,9 @@ func Explain(err error) Message {
 	}
 	var start *mcphost.StartError
 	if errors.As(err, &start) {
+		if start.Stopped {
+			return Message{Key: "server_stopped", Args: args("detail", err.Error(), "server", start.Server), Err: err}
+		}
 		return Message{Key: "server_start", Args: args("detail", err.Error(), "server", start.Server, "stage", start.Stage, "hint", start.Hint), Err: err}
 	}
 	for _, k := range []struct {

@@ -24,13 +24,13 @@ func (s *servers) resolve(c config.Server) (mcphost.ServerConfig, error) {
 	}
 	x, problems := config.Expand(c, s.learnInserted(c.Name), home)
 	for _, p := range problems {
-		s.tell(event.Notice{Kind: "server_config", Server: c.Name, Message: p.String()})
+		s.tellConfig(c.Name, p)
 	}
 	cfg := mcphost.ServerConfig{
 		ID: c.Name, Command: x.Command, Cwd: x.Cwd, Transport: x.Transport, AllowHTTP: x.AllowHTTP, Hash: c.Hash(),
 		StartTimeout: x.StartTimeout, ToolTimeout: x.ToolTimeout, MaxFrame: x.MaxMessage,
 		Sampling: s.sampling == nil || s.sampling(c.Name),
-		Roots:    unique(slices.Concat(x.Roots, s.roots)),
+		Roots:    unique(slices.Concat(s.shareable(c.Name, x.Roots), s.roots)),
 	}
 	limits := s.limitsNow()
 	if cfg.StartTimeout == 0 {
@@ -58,6 +58,10 @@ func (s *servers) resolve(c config.Server) (mcphost.ServerConfig, error) {
 	learnURL(s.learn, c.Name, cfg.URL)
 	learnArgs(s.learn, c.Name, cfg.Args)
 	return cfg, err
+}
+
+func (s *servers) tellConfig(server string, p config.Problem) {
+	s.tell(event.Notice{Kind: "server_config", Server: server, Message: p.String()})
 }
 
 // learnInserted looks variables up, and marks as secret what they put into a server's

@@ -83,19 +83,3 @@ func dataDir(dir string) (string, error) {
 	}
 	return abs, nil
 }
-
-// absolute resolves folders against the working folder.
-func absolute(dirs []string) ([]string, error) {
-	out := make([]string, 0, len(dirs))
-	for _, d := range dirs {
-		abs, err := filepath.Abs(d)
-		if err != nil {
-			return nil, fmt.Errorf("the folder %s cannot be shared: %w", d, err)
-		}
-		if err := isFolder(abs); err != nil {
-			return nil, err
-		}
-		out = append(out, abs)
-	}
-	return out, nil
-}

@@ -131,7 +131,7 @@ func OpenReader(ctx context.Context, o Options, withAnchor bool) (*Reader, error
 	if err != nil {
 		return nil, err
 	}
-	list, err := readServers(o, dir)
+	list, err := readServers(ctx, o, dir)
 	if err != nil {
 		return nil, err
 	}

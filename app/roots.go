@@ -27,6 +27,12 @@ var (
 // it, or there are private keys in it. path is returned absolute. It reads at most a few
 // thousand names.
 func (a *App) CheckRoot(ctx context.Context, path string) (absolute string, err error) {
+	return checkRoot(ctx, a.dir, path)
+}
+
+// checkRoot is [App.CheckRoot] for a data folder, which need not exist yet. It is the one
+// check for all folders: a conversation's, a server's own and those of the command line.
+func checkRoot(ctx context.Context, data, path string) (absolute string, err error) {
 	refuse := func(format string, parts ...any) (string, error) {
 		return "", &Message{Key: "root_refused", Args: args("folder", reveal(path), "detail", fmt.Sprintf(format, parts...))}
 	}
@@ -41,10 +47,7 @@ func (a *App) CheckRoot(ctx context.Context, path string) (absolute string, err 
 	if err != nil {
 		return refuse("the folder %s cannot be shared: %v", absolute, err)
 	}
-	own := a.dir
-	if r, err := filepath.EvalSymlinks(a.dir); err == nil {
-		own = r
-	}
+	own := realFolder(data)
 	switch {
 	case real == filepath.Dir(real):
 		return refuse("%s is the whole disk. Choose the folders in it that the servers need.", absolute)
@@ -61,6 +64,17 @@ func (a *App) CheckRoot(ctx context.Context, path string) (absolute string, err 
 	return absolute, nil
 }
 
+// realFolder resolves the links in a path as far as it exists.
+func realFolder(path string) string {
+	if r, err := filepath.EvalSymlinks(path); err == nil {
+		return r
+	}
+	if above := filepath.Dir(path); above != path {
+		return filepath.Join(realFolder(above), filepath.Base(path))
+	}
+	return path
+}
+
 // inside says whether path is folder or stands below it.
 func inside(path, folder string) bool {
 	rel, err := filepath.Rel(folder, path)
@@ -69,8 +83,10 @@ func inside(path, folder string) bool {
 
 // findKey names the first thing in a folder that holds keys; "" where nothing was found.
 func findKey(ctx context.Context, folder string) (found string, err error) {
-	if slices.Contains(keyFolders, strings.ToLower(filepath.Base(folder))) {
-		return filepath.Base(folder), nil
+	for up := folder; up != filepath.Dir(up); up = filepath.Dir(up) { // what stands in such a folder is no better
+		if slices.Contains(keyFolders, strings.ToLower(filepath.Base(up))) {
+			return filepath.Base(up), nil
+		}
 	}
 	seen := 0
 	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {

@@ -55,6 +55,9 @@ func (a *App) writeServer(ctx context.Context, name string, e ServerEntry) error
 	if usable, problems := CheckServer(e); !usable {
 		return &Message{Key: "server_entry", Args: args("server", reveal(e.Name), "detail", strings.Join(problems, " "))}
 	}
+	if err := a.refusedRoot(ctx, e); err != nil {
+		return err
+	}
 	what := "server changed"
 	if name == "" {
 		what = "server added"
@@ -227,7 +230,7 @@ func (a *App) editServers(ctx context.Context, what, name string, edit func([]by
 
 // ReloadServers reads the servers file again, after somebody changed it outside.
 func (a *App) ReloadServers(ctx context.Context) error {
-	ran, unread, unended := a.servers.reload(ctx, func() (serverList, error) { return readServers(a.o, a.dir) })
+	ran, unread, unended := a.servers.reload(ctx, func() (serverList, error) { return readServers(ctx, a.o, a.dir) })
 	for _, name := range ran {
 		a.servers.startReviewed(ctx, name)
 	}

@@ -39,8 +39,9 @@ type serverList struct {
 	path     string // the file it was read from; "" for the built-in one
 	servers  []config.Server
 	problems []config.Problem
-	err      error         // the file cannot be read as a whole
-	builtIn  config.Server // the demo server; no name where there is none
+	err      error                       // the file cannot be read as a whole
+	refused  map[string][]config.Problem // by server: folders of its entry that are not shared; among problems as well
+	builtIn  config.Server               // the demo server; no name where there is none
 }
 
 // listed says whether a server counts as reviewed as it is first seen: it stands in a file
@@ -60,7 +61,13 @@ func (l serverList) isBuiltIn(c config.Server) bool {
 // readServers finds the list. A folder's file that cannot be read is kept as an error
 // in the list, so that everything else stays usable; a file named by the person is not
 // passed over like that.
-func readServers(o Options, dir string) (serverList, error) {
+func readServers(ctx context.Context, o Options, dir string) (serverList, error) {
+	l, err := listServers(o, dir)
+	l.lookAtRoots(ctx, dir)
+	return l, err
+}
+
+func listServers(o Options, dir string) (serverList, error) {
 	if o.ServersFile != "" {
 		path, err := filepath.Abs(o.ServersFile)
 		if err != nil {
@@ -98,7 +105,8 @@ type servers struct {
 	// reviewed says of the folder's own servers whether this one may start by itself:
 	// as it is configured now, a person has reviewed it. Nil: all may.
 	reviewed func(ctx context.Context, c config.Server) (reviewState, error)
-	roots    []string
+	data     string   // the data folder, of which nothing is shared
+	roots    []string // shared in this run with every server
 	limits   limits
 	// sampling says which servers are told that they may ask for the model. Nil: all.
 	sampling func(server string) bool
@@ -230,7 +238,8 @@ func (s *servers) connect(e *serverEntry) {
 	if !wanted {
 		err = mcphost.ErrClosed
 	}
-	if err == nil {
+	tried := err == nil
+	if tried {
 		e.conn, err = s.host.Connect(s.ctx, cfg)
 	}
 	e.err = err
@@ -248,40 +257,7 @@ func (s *servers) connect(e *serverEntry) {
 		}
 		s.tell(event.Notice{Kind: "server_failed", Server: e.config.Name, Message: err.Error()})
 	}
-	s.record(e, cfg)
-}
-
-// record notes a start and how it went, so that the journal says what ran beside the
-// calls that went to it.
-func (s *servers) record(e *serverEntry, cfg mcphost.ServerConfig) {
-	list := s.now()
-	detail := startDetail{Source: list.source, File: list.path, Transport: e.config.Transport, Command: e.config.Command, Args: e.config.Args, URL: e.config.URL, Roots: cfg.Roots}
-	out := journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone}
-	if e.err != nil {
-		out = journal.Outcome{Outcome: journal.Unknown, Effect: journal.EffectUnknown, Reason: e.err.Error()}
-		var start *mcphost.StartError
-		if errors.As(e.err, &start) && start.Stage == mcphost.StageProgram {
-			out.Outcome, out.Effect = journal.Withdrawn, journal.EffectNone // nothing was started
-		}
-	} else {
-		detail.Protocol, detail.Tools = e.conn.Protocol(), len(e.conn.Tools())
-	}
-	_, err := s.journal.Note(s.ctx, journal.Proposal{Kind: journal.KindServer, Server: e.config.Name, Definition: e.config.Hash(), Detail: detail}, out)
-	if err != nil && s.ctx.Err() == nil {
-		s.tell(event.Notice{Kind: "journal", Server: e.config.Name, Message: err.Error()})
-	}
-}
-
-type startDetail struct {
-	Source    string   `json:"source"`
-	File      string   `json:"file,omitempty"`
-	Transport string   `json:"transport"`
-	Command   string   `json:"command,omitempty"`
-	Args      []string `json:"args,omitempty"`
-	URL       string   `json:"url,omitempty"`
-	Roots     []string `json:"roots,omitempty"`
-	Protocol  string   `json:"protocol,omitempty"`
-	Tools     int      `json:"tools"`
+	s.record(e, cfg, tried)
 }
 
 // wait returns when no server is starting any more, or after limit. Servers that are
@@ -450,6 +426,9 @@ func (s *servers) oneWith(ctx context.Context, roots []string, name string) (*mc
 	case <-e.done:
 		return e.conn, e.err
 	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil, &Message{Key: "server_stopped", Args: args("server", reveal(name), "detail", fmt.Sprintf("The start of the server %s was given up, because you stopped it.", reveal(name))), Err: ctx.Err()}
+		}
 		return nil, fmt.Errorf("the start of the server %s was given up: %w", name, context.Cause(ctx))
 	}
 }

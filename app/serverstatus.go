@@ -54,7 +54,7 @@ func problemsOf(list serverList, name string) []string {
 // status puts together what is known of one server without asking it.
 func (a *App) status(ctx context.Context, list serverList, c config.Server) (ServerStatus, error) {
 	s := ServerStatus{
-		Name: c.Name, Transport: c.Transport, Roots: len(c.Roots), Enabled: !c.Disabled, Sampling: c.Sampling, State: ServerIdle,
+		Name: c.Name, Transport: c.Transport, Roots: len(c.Roots) - len(list.refused[c.Name]), Enabled: !c.Disabled, Sampling: c.Sampling, State: ServerIdle,
 		Tools: -1, Prompts: -1, Resources: -1, Templates: -1,
 		Editable: list.source != sourceFile, BuiltIn: list.isBuiltIn(c), Problems: problemsOf(list, c.Name),
 	}
@@ -221,7 +221,7 @@ func (a *App) doctorOf(list serverList, c config.Server, e *serverEntry) []Check
 	if c, ok := a.signInCheck(c.Name); ok {
 		checks = append(checks, c)
 	}
-	return append(append(checks, a.startedChecks(c, e.conn)...), a.toolsCheck(e.conn, nil))
+	return append(append(checks, a.startedChecks(c, e.conn, e.conn.StderrFlood())...), a.toolsCheck(e.conn, nil))
 }
 
 // serverTools lists a server's tools with what the person has set for each.

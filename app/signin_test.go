@@ -283,6 +283,12 @@ func TestAServerThatIsNotSignedInToCanBeLater(t *testing.T) {
 	if !st.SignIn.Needed || !st.SignIn.Refused || st.SignIn.Waiting || len(opened()) != 0 {
 		t.Errorf("refused: %+v, opened %q", st.SignIn, opened())
 	}
+	r.until("the no is recorded as one", func() bool {
+		records := must(t, func() ([]journal.Record, error) {
+			return r.app.Journal().List(ctx, journal.Filter{Kind: string(journal.KindServer)})
+		})
+		return len(records) == 1 && records[0].Outcome == journal.Denied && records[0].Effect == journal.EffectNone
+	})
 	found, err := r.app.Doctor(ctx, "team")
 	if err != nil || found[0].OK || !strings.Contains(fmt.Sprint(found[0].Checks), "Sign-in needed: ") || !strings.Contains(fmt.Sprint(found[0].Checks), "steward servers review team") {
 		t.Errorf("doctor: %+v, %v", found, err)

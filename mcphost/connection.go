@@ -57,6 +57,7 @@ type Connection struct {
 	crashes  int
 	lastErr  error
 	stderr   string
+	flood    int64 // bytes a second of standard error, where that is too much
 	log      ring
 	messages messages
 	lists    lists
@@ -81,6 +82,7 @@ type live struct {
 	session *session.Session
 	tap     *wire.Tap
 	stderr  func() string
+	written func() int64 // bytes of standard error so far
 	since   time.Time
 	changed chan struct{} // a list has changed
 	reading chan struct{} // held while lists are read

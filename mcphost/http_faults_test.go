@@ -3,6 +3,7 @@ package mcphost_test
 import (
 	"errors"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -68,9 +69,9 @@ var callFaults = map[string]ended{
 	"call-broken-off":        {send.Unknown, "broke off"},
 	"call-hangs":             {send.Timeout, "2s"},
 	"call-hangs-later":       {send.Timeout, "2s"},
-	"call-302":               {send.Unknown, "does not follow"},
+	"call-302":               {send.Unknown, "302 Found) that would turn them into others"},
 	"call-307-elsewhere":     {send.Unknown, "http://127.0.0.1:1/mcp, where"},
-	"call-308-loop":          {send.Unknown, "does not follow"},
+	"call-308-loop":          {send.Unknown, "in a circle, on to http"},
 	"call-400":               {send.Unknown, "bad luck"},
 	"call-401":               {send.Unknown, "sign-in"},
 	"call-403":               {send.Unknown, "refuses access"},
@@ -115,6 +116,10 @@ func TestEveryFaultOfACall(t *testing.T) {
 			}
 			if strings.Contains(r.Reason, "connection was lost") && !lostWith[name] {
 				t.Errorf("there was an answer, though another one: %s", r.Reason)
+			}
+			status, err := strconv.Atoi(strings.Split(name, "-")[1])
+			if turned := err == nil && status >= 300 && status < 500 || name == "call-session-forgotten"; send.MostLikelyUnrun(r.Reason) != turned {
+				t.Errorf("it is to be said as refused: %t, but: %s", turned, r.Reason)
 			}
 			for _, secret := range []string{"<html", "token=", "stack trace", "forged"} {
 				if strings.Contains(r.Reason, secret) {

@@ -41,6 +41,12 @@ func TestHTTPStartErrors(t *testing.T) {
 		{"500", refuse(500, "X", "y").URL, nil, []string{"500"}},
 		{"405 for all", refuse(405, "X", "y").URL, nil, []string{"405", "no MCP server"}},
 		{"elsewhere", refuse(307, "Location", other.URL+"/mcp?token=t").URL, map[string]string{"X-Api-Key": "k"}, []string{other.URL, "does not follow"}},
+		{"to itself", refuse(308, "Location", "/").URL, nil, []string{"in a circle", "Check the address"}},
+		{"to itself as another request", refuse(302, "Location", "").URL + "/", nil, []string{"302 Found"}},
+		{"in a circle", sending(t, 307, map[string]string{"/": "/a", "/a": "/b?x=1", "/b": "/"}), nil, []string{"in a circle"}},
+		{"as another request", sending(t, 301, map[string]string{"/": "/a", "/a": "/b"}), nil, []string{"301 Moved Permanently) that would turn", "/a with", "write it"}},
+		{"see other", sending(t, 303, map[string]string{"/": "/a"}), nil, []string{"303 See Other) that would turn"}},
+		{"too often", sending(t, 307, map[string]string{"/": "/1", "/1": "/2", "/2": "/3", "/3": "/4"}), nil, []string{"more than 3 times, at last to", "/4"}},
 		{"unprotected", "http://example.test/mcp", map[string]string{"X-Api-Key": "k"}, []string{"unprotected", "https://"}},
 		{"sent twice", "https://example.test/mcp", map[string]string{"x-idempotency-key": "k"}, []string{"x-idempotency-key", "twice", "Remove"}},
 		{"a page", newWeb(t, func(w http.ResponseWriter, _ *http.Request, _ message) bool {
@@ -70,6 +76,15 @@ func TestHTTPStartErrors(t *testing.T) {
 	if n := other.count("POST server/discover") + other.count("POST initialize"); n != 0 {
 		t.Errorf("%d requests reached the other origin", n)
 	}
+}
+
+// sending is a server that answers all but what is asked under /4 with redirects.
+func sending(t *testing.T, status int, to map[string]string) string {
+	return newWeb(t, func(w http.ResponseWriter, r *http.Request, _ message) bool {
+		w.Header().Set("Location", to[r.URL.Path])
+		w.WriteHeader(status)
+		return true
+	}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMethodNotAllowed) }).URL + "/"
 }
 
 // TestHTTPRedirect checks that a redirect within the origin is followed.

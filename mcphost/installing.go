@@ -72,6 +72,10 @@ func (c *Connection) installing() bool {
 // shells run a command line that stands among their arguments.
 var shells = []string{"sh", "bash", "zsh", "dash", "fish", "cmd", "powershell", "pwsh", "env", "wsl", "nice", "sudo"}
 
+// Downloads reports whether a command is a package runner, or runs one, which downloads what
+// it runs the first time.
+func Downloads(command string, args []string) bool { return runner(command, args) }
+
 // runsRunner reports whether the command is a shell, or the like, that is to run a package
 // runner, as in sh -c "npx -y server".
 func runsRunner(command string, args []string) bool {

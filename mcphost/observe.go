@@ -108,7 +108,9 @@ type StartError struct {
 	// KeyRefused says, with StageSignIn, that the server refused the key, token or
 	// password of its own entry: there is nothing to sign in to.
 	KeyRefused bool
-	Err        error
+	// Stopped says that the start was ended from here before it was over.
+	Stopped bool
+	Err     error
 }
 
 // Error returns one text with all that is known.

@@ -24,12 +24,13 @@ const stopGrace = 500 * time.Millisecond
 // start starts or reaches the server, shakes hands, and reads its tools, all
 // within the configuration's limit. Its error is a *StartError.
 func (c *Connection) start(ctx context.Context) (*live, error) {
+	outer := ctx
 	ctx, limit, cancel := c.startContext(ctx)
 	ctx = patience.Notify(ctx, c.starting.paused)
 	defer cancel()
 	l, err := c.open(ctx)
 	if err != nil {
-		return nil, c.startError(err, limit())
+		return nil, c.asStopped(outer, c.startError(err, limit()))
 	}
 	c.welcome(l)
 	if err := c.readTools(ctx, l); err != nil && (unsigned(err) || l.ended() || ctx.Err() != nil && len(c.Tools()) == 0) {
@@ -38,9 +39,18 @@ func (c *Connection) start(ctx context.Context) (*live, error) {
 		}
 		_ = l.session.Close() // why it is closed is known
 		c.keepStderr(l.stderr)
-		return nil, c.startError(&stageError{StageList, listFailure(err, limit())}, limit())
+		return nil, c.asStopped(outer, c.startError(&stageError{StageList, listFailure(err, limit())}, limit()))
 	}
 	return l, nil
+}
+
+// asStopped words the error of a start that somebody has stopped: what it has come to then is
+// no fault of the server. ctx is that of the start without its limit.
+func (c *Connection) asStopped(ctx context.Context, e *StartError) *StartError {
+	if errors.Is(ctx.Err(), context.Canceled) || c.life.Err() != nil {
+		e.Message, e.Hint, e.Stderr, e.Stopped = "You stopped it.", "", "", true
+	}
+	return e
 }
 
 var errStartLimit = errors.New("the limit of a start has passed")
@@ -68,7 +78,7 @@ func (c *Connection) annotate(l *live, link session.Link, err error) error {
 // link makes a fresh way to the server, with the tap that reads it; old is the
 // transport of 2024-11-05.
 func (c *Connection) link(ctx context.Context, old bool) (*live, session.Link, error) {
-	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), roots: newRootsWait(), renewed: make(chan struct{}, 1), stderr: func() string { return "" }}
+	l := &live{changed: make(chan struct{}, 1), reading: make(chan struct{}, 1), over: make(chan struct{}), roots: newRootsWait(), renewed: make(chan struct{}, 1), stderr: func() string { return "" }, written: func() int64 { return 0 }}
 	l.tap = wire.NewTap(wire.Options{
 		MaxFrame: c.cfg.maxFrame(), Now: c.now, Capabilities: session.Tasks(), Log: &c.wire,
 		Handle: c.handleOn(l.roots), Notify: c.notified, Noise: c.noised, Late: c.late,
@@ -83,7 +93,7 @@ func (c *Connection) link(ctx context.Context, old bool) (*live, session.Link, e
 		return nil, nil, err
 	}
 	c.mu.Lock()
-	l.stderr = p.Stderr
+	l.stderr, l.written, c.flood = p.Stderr, p.StderrWritten, 0
 	c.mu.Unlock()
 	return l, wire.NewStdio(wire.StdioOptions{Process: p, Tap: l.tap, Grace: stopGrace}), nil
 }
@@ -112,7 +122,7 @@ func (c *Connection) program(ctx context.Context) (*process.Process, error) {
 	}
 	env := process.Environment(c.cfg.Env, path)
 	c.launches(command, dir, env)
-	p, err := process.Start(ctx, process.Spec{Path: command, Args: c.cfg.Args, Env: env, Dir: dir})
+	p, err := process.Start(ctx, process.Spec{Path: command, Args: c.cfg.Args, Env: env, Dir: dir, OnFlood: c.flooded})
 	if err != nil {
 		return nil, &stageError{StageStart, err}
 	}

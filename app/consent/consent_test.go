@@ -398,6 +398,7 @@ func TestEveryEndingTellsTheModelSomethingOfItsOwn(t *testing.T) {
 		"cancelled":        {Outcome: "cancelled", Effect: "unknown"},
 		"timeout":          {Outcome: "timeout", Effect: "unknown"},
 		"unknown":          {Outcome: "unknown", Effect: "unknown"},
+		"refused":          {Outcome: "unknown", Effect: "unknown", Reason: "The server refused the call and most likely did not run it: 429."},
 		"protocol error":   {Outcome: "protocol_error", Effect: "done"},
 	} {
 		text := textFor(o)
@@ -408,6 +409,10 @@ func TestEveryEndingTellsTheModelSomethingOfItsOwn(t *testing.T) {
 		if (o.Effect == "none") != strings.HasPrefix(text, "Not executed.") {
 			t.Errorf("%s: %s", name, text)
 		}
+	}
+	refused := textFor(Outcome{Outcome: "unknown", Effect: "unknown", Reason: "The server refused the call and most likely did not run it: 429."})
+	if !strings.HasPrefix(refused, "Most likely not executed: The server refused the call") || !strings.Contains(refused, "asking the person") {
+		t.Errorf("refused: %s", refused)
 	}
 	if text := textFor(Outcome{Outcome: "denied", By: byPerson, Reason: "not that folder"}); !strings.Contains(text, `The person says: "not that folder"`) {
 		t.Error(text)

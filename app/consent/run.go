@@ -416,6 +416,10 @@ func frames(in []mcphost.Frame) []journal.Frame {
 
 func (g *Gate) line(s string) string { return clean.Line(g.o.Redact(s), 500) }
 
+// MostLikelyUnrun says whether the reason of a call with an unknown outcome is that its server
+// refused it, so that most likely nothing was done.
+func MostLikelyUnrun(reason string) bool { return send.MostLikelyUnrun(reason) }
+
 // textFor tells the model how a call ended that gave no plain result. Every
 // ending has a sentence of its own, and each says whether something was done.
 func textFor(o Outcome) string {
@@ -448,6 +452,9 @@ func textFor(o Outcome) string {
 		return "No answer came in time. Whether the call had an effect is not known; do not repeat it without asking the person."
 	case o.Outcome == journal.ProtocolError:
 		return "The server answered with an error" + because + "."
+	}
+	if send.MostLikelyUnrun(o.Reason) {
+		return "Most likely not executed" + because + ". Whether it had an effect is not certain; do not repeat it without asking the person."
 	}
 	return "The outcome is not known" + because + ". The call may or may not have had an effect; do not repeat it without asking the person."
 }

@@ -20,6 +20,14 @@ type group struct {
 	empty  bool // seen empty once; its number may belong to others from then on
 	guard  *guard
 	strays []stray
+	marker string // in the environment of all that the program starts; set before the start; "" for none
+}
+
+// mark adds what the processes of this start are known by to their environment.
+func (g *group) mark(s *Spec) {
+	if g.marker = newMarker(); g.marker != "" {
+		s.Env = append([]string{g.marker}, s.Env...)
+	}
 }
 
 func command(s Spec) *exec.Cmd {
@@ -38,7 +46,7 @@ func (g *group) adopt(p *os.Process) {
 
 // protect is called when the program runs; it may take a moment.
 func (g *group) protect() {
-	guard := newGuard(g.id)
+	guard := newGuard(g.id, g.marker)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.guard = guard

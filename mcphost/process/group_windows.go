@@ -20,6 +20,11 @@ type group struct {
 	pid int
 }
 
+// mark does nothing: a job holds all that is started in it.
+func (g *group) mark(*Spec) {}
+
+func (g *group) surveyMarked() (found bool) { return false }
+
 func command(s Spec) *exec.Cmd {
 	attr := &syscall.SysProcAttr{
 		HideWindow:    true,

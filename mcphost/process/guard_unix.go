@@ -11,21 +11,31 @@ import (
 
 // guard is a small shell that waits on a pipe from us. It is told when a group has
 // ended; if the pipe closes without a word, our program was killed, and the guard
-// kills the group. Nothing inside our own program could do that.
+// kills the group, and what carries the group's marker. Nothing inside our own program
+// could do that.
 type guard struct {
 	cmd  *exec.Cmd
 	pipe *os.File
 }
 
+// guardScript is given the group and its marker, which is empty where there is no /proc.
+const guardScript = `read -r word && exit
+kill -s KILL -- "-$1"
+[ -n "$2" ] || exit
+for file in $(grep -lsF -- "$2" /proc/[0-9]*/environ); do
+	pid=${file#/proc/}
+	kill -s KILL "${pid%/environ}"
+done`
+
 // newGuard starts a guard for the group. Without a shell there is no guard (nil):
 // the server still sees the end of its standard input.
-func newGuard(id int) *guard {
+func newGuard(id int, marker string) *guard {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil
 	}
 	defer r.Close()
-	cmd := exec.Command("/bin/sh", "-c", `read -r word || kill -s KILL -- "-$1"`, "guard", strconv.Itoa(id))
+	cmd := exec.Command("/bin/sh", "-c", guardScript, "guard", strconv.Itoa(id), marker)
 	cmd.Env = []string{}
 	cmd.Dir = "/"
 	cmd.Stdin = r

@@ -5,7 +5,7 @@
 // below it, so a Process stands for a whole group: the program and everything it
 // started. On Unix that is a process group, on Windows a job object. Ending the
 // Process ends the group; when the program itself ends, what it left behind is
-// ended too. If our own program is killed, Linux and Windows end the server with it,
+// ended too, on Linux also what has left the group (see MarkerName). If our own program is killed, Linux and Windows end the server with it,
 // and on every Unix a guard ends the group.
 package process
 
@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -28,15 +29,27 @@ type Spec struct {
 	Path string
 	// Args are its arguments, without the program's own name.
 	Args []string
-	// Env is the whole environment, "NAME=value" (see Environment). Nothing is added.
+	// Env is the whole environment, "NAME=value" (see Environment). On Linux
+	// MarkerName is added.
 	Env []string
 	// Dir is the working directory, absolute.
 	Dir string
+	// OnFlood, where not nil, is called once, on a goroutine of the Process, when the program
+	// goes on writing more than FloodRate to standard error: how much, in bytes a second. It
+	// must not block.
+	OnFlood func(bytesPerSecond int64)
 }
 
 // leftoverGrace is how long processes that outlive the program may take to end
 // after they were asked to, before they are killed.
 const leftoverGrace = 500 * time.Millisecond
+
+// execTime is how long a process that is just becoming another program may have no
+// environment to be known by, and mostRounds how often such are looked for.
+const (
+	execTime   = 50 * time.Millisecond
+	mostRounds = 3
+)
 
 // killWait is how long a killed group may take to disappear.
 const killWait = 2 * time.Second
@@ -50,6 +63,9 @@ type Process struct {
 	stdout *os.File
 	stderr *os.File
 	log    *tail
+
+	written atomic.Int64 // bytes of standard error
+	onFlood func(int64)
 
 	done    chan struct{} // the program itself has ended, state is set
 	gone    chan struct{} // nothing of the group is left, or it cannot be ended
@@ -76,12 +92,13 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	}
 	p := &Process{
 		done: make(chan struct{}), gone: make(chan struct{}), drained: make(chan struct{}),
-		stopping: make(chan struct{}), log: newTail(stderrKept),
+		stopping: make(chan struct{}), log: newTail(stderrKept), onFlood: s.OnFlood,
 	}
 	theirs, err := p.pipes()
 	if err != nil {
 		return nil, fmt.Errorf("no pipes for the program %s: %w", s.Path, err)
 	}
+	p.group.mark(&s)
 	p.cmd = command(s)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirs[0], theirs[1], theirs[2]
 	started := make(chan error, 1)
@@ -201,13 +218,31 @@ func (p *Process) end(reaped <-chan struct{}) {
 		return
 	}
 	p.group.kill()
-	if !waitFor(reaped, killWait) || !p.group.emptyWithin(killWait) {
+	if !waitFor(reaped, killWait) {
 		p.failure = fmt.Errorf("the program %s (process %d) could not be ended; end it by hand", p.cmd.Path, p.cmd.Process.Pid)
+		return
+	}
+	p.leftovers(0)
+}
+
+// leftovers ends what is left of the group after the program itself has ended, and what has
+// left the group. That may start others while it is being ended, so it is looked for again.
+func (p *Process) leftovers(grace time.Duration) {
+	loose := p.group.surveyMarked()
+	if loose {
+		grace = max(grace, leftoverGrace)
+	}
+	p.endGroup(grace)
+	for again := 0; loose && again < mostRounds; again++ {
+		time.Sleep(execTime)
+		if loose = p.group.surveyMarked(); loose {
+			p.endGroup(0)
+		}
 	}
 }
 
-// leftovers ends what is left of the group after the program itself has ended.
-func (p *Process) leftovers(grace time.Duration) {
+// endGroup asks the group to end, waits grace, and kills it.
+func (p *Process) endGroup(grace time.Duration) {
 	if p.group.emptyWithin(0) {
 		return
 	}
@@ -232,16 +267,6 @@ func waitFor(c <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-func (p *Process) drain() {
-	defer close(p.drained)
-	// The only errors are the end of the pipe and our own closing of it.
-	_, _ = io.CopyBuffer(p.log, onlyReader{p.stderr}, make([]byte, 32<<10))
-}
-
-// onlyReader keeps io.CopyBuffer from using the file's WriteTo, which would
-// allocate a buffer of its own.
-type onlyReader struct{ io.Reader }
-
 func (p *Process) closeStdin() error {
 	p.closeOnce.Do(func() { p.closeErr = p.stdin.Close() })
 	return p.closeErr
@@ -263,7 +288,7 @@ func (p *Process) Stdout() io.ReadCloser { return p.stdout }
 
 // Stop ends the program and everything it started: it closes standard input and
 // waits grace, asks the group to end and waits grace, then kills the group. It
-// returns when all is gone: soon after 2×grace, or with an error 4.5 s after that if
+// returns when all is gone: soon after 2×grace, or with an error 7 s after that if
 // something cannot be killed. It may be called several times; the first call's
 // grace counts.
 func (p *Process) Stop(grace time.Duration) error {
@@ -272,7 +297,7 @@ func (p *Process) Stop(grace time.Duration) error {
 		close(p.stopping)
 	})
 	// The second limit is for a program whose state the system never reports.
-	limit := 2*grace + 2*killWait + leftoverGrace
+	limit := 2*grace + 3*killWait + 2*leftoverGrace
 	stopped := waitFor(p.gone, limit)
 	_ = p.closeStdin()
 	if err := p.stdout.Close(); err != nil && !errors.Is(err, os.ErrClosed) {

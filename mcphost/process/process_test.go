@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "host-that-is-killed" {
-		hostThatIsKilled(os.Args[2])
+		hostThatIsKilled(os.Args[2], strings.Join(os.Args[3:], " "))
 		return
 	}
 	goleak.VerifyTestMain(m)
@@ -187,9 +187,9 @@ func TestOnlyThreeFileDescriptors(t *testing.T) {
 }
 
 // hostThatIsKilled plays our program: it starts a launcher with a stubborn
-// child, says so, and waits to be killed.
-func hostThatIsKilled(file string) {
-	script := `sh -c 'trap "" TERM; echo $$ >"` + file + `"; while :; do sleep 100; done' & wait`
+// child, after the commands of before, says so, and waits to be killed.
+func hostThatIsKilled(file, before string) {
+	script := before + `sh -c 'trap "" TERM; echo $$ >"` + file + `"; while :; do sleep 100; done' & wait`
 	_, err := Start(context.Background(), Spec{Path: "/bin/sh", Args: []string{"-c", script}, Env: Environment(nil, ""), Dir: "/"})
 	if err != nil {
 		os.Exit(9)

@@ -81,7 +81,7 @@ func (r *run) ask(ctx context.Context) (int, error) {
 	}
 	s, err := r.open(ctx, false)
 	if err != nil {
-		return exitFailed, err
+		return openStatus(err), err
 	}
 	code, conversation, err := r.turn(ctx, s, prompt)
 	s.app.TasksSeen(ctx)
@@ -132,7 +132,7 @@ func (r *run) callTool(ctx context.Context) (int, error) {
 	}
 	s, err := r.open(ctx, true)
 	if err != nil {
-		return exitFailed, err
+		return openStatus(err), err
 	}
 	code, err := r.oneCall(ctx, s, arguments)
 	s.app.TasksSeen(ctx)

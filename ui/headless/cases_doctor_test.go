@@ -31,6 +31,18 @@ func TestTheDoctorKnowsEachFaultOfAStart(t *testing.T) {
 	run := func(flags ...string) map[string]any { return scripted(flags...)["s"].(map[string]any) }
 	bare := `initialize=@result {"protocolVersion":"2025-06-18","capabilities":{%},"serverInfo":{"name":"x","version":"1"}}`
 	declares := func(what string) string { return strings.Replace(bare, "%", what, 1) }
+	// flooding writes to standard error for ever beside the server; through runs it by a program of that name.
+	flooding := func(s map[string]any) map[string]any {
+		args := append([]string{"-c", `cat /dev/zero >&2 & exec "$@"`, "sh", s["command"].(string)}, s["args"].([]string)...)
+		return map[string]any{"command": "/bin/sh", "args": args}
+	}
+	through := func(name string, s map[string]any) map[string]any {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte("#!/bin/sh\nexec \"$@\"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return map[string]any{"command": path, "args": append([]string{s["command"].(string)}, s["args"].([]string)...)}
+	}
 	cases := map[string]struct {
 		server map[string]any
 		check  string // that fails; "" for none
@@ -63,7 +75,10 @@ func TestTheDoctorKnowsEachFaultOfAStart(t *testing.T) {
 		"undeclared":       {run("--step", declares("")), "tools", "asked all the same, it lists some (3", "capability"},
 		"undeclared-none":  {run("--step", declares(""), "--step", "tools/list=@error -32601 no"), "tools", "neither tools nor prompts nor resources", "capability"},
 		"prompts-alone":    {run("--step", declares(`"prompts":{}`), "--step", "tools/list=@error -32601 no"), "", "It has no tools; what it offers is: prompts.", ""},
-		"slow":             {run("--start", "@sleep 5500ms"), "", "slow to start", "npx"},
+		"floods":           {flooding(run()), "", "MB a second to standard error", "log less"},
+		"unnamed":          {run("--step", `initialize=@result {"protocolVersion":"2025-06-18","capabilities":{"tools":{}}}`), "", "does not say what it is called.", ""},
+		"slow":             {run("--start", "@sleep 5500ms"), "", "slow to start", "what it waits for"},
+		"slow-runner":      {through("uvx", run("--start", "@sleep 5500ms")), "", "slow to start", "npx"},
 		"good":             {having(run(), "env", map[string]string{"API_TOKEN": "q8Zr2Lw7Xk71", "PLACE": "~/data"}), "", "API_TOKEN=••• PLACE=/", ""},
 	}
 	servers := map[string]any{}

@@ -125,7 +125,7 @@ func TestLivingWithAServer(t *testing.T) {
 	})
 	t.Run("a folder that is none", func(t *testing.T) {
 		t.Parallel()
-		steward(t, "call", "s", "echo", "--root", root+"/none", "--data", t.TempDir(), "--servers", serversFile(t, scripted())).mustExit(t, 1).mustSay(t, root+"/none")
+		steward(t, "call", "s", "echo", "--root", root+"/none", "--data", t.TempDir(), "--servers", serversFile(t, scripted())).mustExit(t, 2).mustSay(t, root+"/none")
 	})
 }
 

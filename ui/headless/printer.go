@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"steward/app"
 	"steward/app/clean"
 	"steward/app/event"
 )
@@ -259,7 +260,11 @@ func resultSummary(e event.Result, told string) string {
 	}
 	switch e.Effect {
 	case "unknown":
-		s += "; it may or may not have happened"
+		if app.MostLikelyUnrun(e.Reason) {
+			s += "; most likely nothing was done"
+		} else {
+			s += "; it may or may not have happened"
+		}
 	case "none":
 		s += "; nothing was done"
 	}

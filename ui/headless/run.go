@@ -160,6 +160,15 @@ func (r *run) concerns() []string {
 	return nil
 }
 
+// openStatus is the exit status where the program cannot be opened: a folder of --root that
+// must not be shared is a fault of the command line.
+func openStatus(err error) int {
+	if app.Explain(err).Key == "root_refused" {
+		return exitUsage
+	}
+	return exitFailed
+}
+
 // with opens the program, lets work have it, and closes it again.
 func (r *run) with(ctx context.Context, work func(context.Context, *app.App) error) (int, error) {
 	o := r.options()
@@ -169,7 +178,7 @@ func (r *run) with(ctx context.Context, work func(context.Context, *app.App) err
 	}
 	a, err := app.Open(ctx, o)
 	if err != nil {
-		return exitFailed, err
+		return openStatus(err), err
 	}
 	out := &output{out: io.Discard, err: r.Err, quiet: true, names: r.concerns()}
 	unsub := a.Listen(out.notices)

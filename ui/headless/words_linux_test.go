@@ -21,7 +21,7 @@ func TestErrorsAreSaidOnceAndInWords(t *testing.T) {
 		"arguments":      {[]string{"call", "s", "t", "{"}, 2, "not valid JSON"},
 		"servers file":   {[]string{"tools", "--servers", none}, 1, "the servers file " + none + " does not exist"},
 		"attachment":     {[]string{"ask", "hi", "--attach", none}, 1, "the attachment " + none + " does not exist"},
-		"shared folder":  {[]string{"tools", "--root", none}, 1, "the folder " + none + " does not exist"},
+		"shared folder":  {[]string{"tools", "--root", none}, 2, "the folder " + none + " does not exist"},
 		"unknown filter": {[]string{"journal", "list", "--outcome", "nonsense"}, 2, "--outcome is \"nonsense\", but must be one of ok, "},
 	} {
 		t.Run(name, func(t *testing.T) {

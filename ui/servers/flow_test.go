@@ -295,3 +295,15 @@ func TestAToolForAPageAloneCannotBeOffered(t *testing.T) {
 		}
 	}
 }
+
+// Before a server at an address is looked at, nothing is said of a program that would be started.
+func TestTheReviewOfAnAddressSpeaksOfNoProgram(t *testing.T) {
+	d := newDesk(t, "light", "en", map[string]any{"there": map[string]any{"url": "http://127.0.0.1:1/mcp"}}, false)
+	d.place.Goto("there")
+	p := d.place.p
+	d.until("the server is known", func() bool { return p.detailed && p.detail.Name == "there" })
+	d.until("its review is shown", func() bool { return strings.Contains(d.shown(), "Nothing was sent there yet.") })
+	if s := d.shown(); strings.Contains(s, "A program that is started") {
+		t.Errorf("it says %s", s)
+	}
+}

@@ -166,7 +166,9 @@ func (r *review) draw() {
 		return
 	}
 	out := []fyne.CanvasObject{strong(lang.X("servers.review_title", "Review of {{.server}}", map[string]any{"server": clean.Reveal(r.from.Name)}))}
-	if _, odd := app.CheckServer(r.from.Entry); r.found == nil || len(odd) > 0 { // else it is the first of what was found
+	_, odd := app.CheckServer(r.from.Entry)
+	odd = append(odd, r.s.k.d.App.RefusedRoots(r.server)...)
+	if r.found == nil || len(odd) > 0 { // else it is the first of what was found
 		out = append(out, r.s.k.entryCard(r.page, r.from.Entry, odd...))
 	}
 	if r.problem != nil {
@@ -186,6 +188,12 @@ func (r *review) draw() {
 	case r.found == nil:
 		words := lang.X("servers.review_first", "Nothing was started yet. A program that is started can do whatever you can do on this computer, so look at how it is started first. No model is offered its tools before you trust them.")
 		r.startIt.SetText(lang.X("servers.review_start", "Start it and show what it offers"))
+		if r.from.Entry.Command == "" {
+			words = lang.X("servers.review_first_address", "Nothing was sent there yet. What a server at an address is sent leaves this computer, so look at the address first. No model is offered its tools before you trust them.")
+		}
+		if r.problem != nil {
+			words = lang.X("servers.review_failed", "Nothing of it was trusted. You can start it again.")
+		}
 		if r.from.State == "ready" {
 			words = lang.X("servers.review_running", "This server runs. What it offers now is read and compared with what you trusted.")
 			r.startIt.SetText(lang.X("servers.review_show", "Show what it offers"))

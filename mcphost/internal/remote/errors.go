@@ -56,8 +56,7 @@ func (l *Link) refusal(resp *http.Response, body []byte) error {
 		e.Message = fmt.Sprintf("the server %s refuses access (403 Forbidden)%s%s", show(l.url), asks(resp.Header), said)
 		e.Hint = "Check that the key or token among its headers may do this."
 	case s >= 300 && s < 400:
-		e.Message = fmt.Sprintf("the server %s sends requests on to %s, where this program does not follow", show(l.url), target(resp))
-		e.Hint = "If that is the server's address, write it into its entry."
+		e.Message, e.Hint = l.moved(resp)
 	case s == http.StatusNotFound, s == http.StatusMethodNotAllowed:
 		e.Message = fmt.Sprintf("at %s there is no MCP server (%s)%s", show(l.url), resp.Status, said)
 		e.Hint = "Check the address; it often ends with /mcp."
@@ -74,15 +73,6 @@ func (l *Link) refusal(resp *http.Response, body []byte) error {
 		e.Message = fmt.Sprintf("the server %s refused the request (%s)%s", show(l.url), resp.Status, said)
 	}
 	return e
-}
-
-// target is where a redirect points, without what may be secret in it.
-func target(resp *http.Response) string {
-	u, err := resp.Location()
-	if err != nil {
-		return "an address that cannot be read"
-	}
-	return show(u)
 }
 
 // asks is what a server says it wants, cut to what is worth reading.

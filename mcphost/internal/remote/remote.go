@@ -188,12 +188,15 @@ func (l *Link) RoundTrip(req *http.Request) (*http.Response, error) {
 
 var errClosed = errors.New("the connection has been closed")
 
+// mostHops is how many redirects of one request are followed.
+const mostHops = 3
+
 // redirect lets a request be sent again to another path of the same origin,
 // with the same method and body; anything else ends as an error. So neither
 // headers nor a request's content ever reach another origin.
 func (l *Link) redirect(req *http.Request, via []*http.Request) error {
 	first := via[0]
-	if len(via) < 4 && req.Method == first.Method && sameOrigin(req.URL, first.URL) {
+	if len(via) <= mostHops && req.Method == first.Method && sameOrigin(req.URL, first.URL) {
 		return nil
 	}
 	return http.ErrUseLastResponse
