@@ -266,19 +266,19 @@ func signInNeeded(err error) bool {
 }
 
 // signInHint is what to do about it.
-func signInHint(server string) string {
+func (a *App) signInHint(server string) string {
 	return "Sign in once, in the window under Servers, or on a terminal with: steward servers review " + quoteArg(reveal(server))
 }
 
 // signInNext is what to do where a start has failed for it.
-func signInNext(server string, start *mcphost.StartError) string {
+func (a *App) signInNext(server string, start *mcphost.StartError) string {
 	if start.KeyRefused {
 		return start.Hint
 	}
-	if start.Hint == "" || errors.Is(start, mcphost.ErrSignInRefused) {
-		return signInHint(server)
+	if start.Hint == "" || errors.Is(start, mcphost.ErrSignInRefused) || errors.Is(start, mcphost.ErrSignInNobody) {
+		return a.signInHint(server)
 	}
-	return start.Hint + " " + signInHint(server)
+	return start.Hint + " " + a.signInHint(server)
 }
 
 // signInCheck says how it stands with a server that runs; false where nobody has to sign in.
@@ -295,7 +295,7 @@ func (a *App) signInCheck(server string) (Check, bool) {
 		}
 		return Check{checkSignIn, true, words + ".", ""}, true
 	case s.Needed:
-		return Check{checkSignIn, false, "It wants you to sign in for more than it lets everybody do.", signInHint(server)}, true
+		return Check{checkSignIn, false, "It wants you to sign in for more than it lets everybody do.", a.signInHint(server)}, true
 	}
 	return Check{}, false
 }

@@ -20,6 +20,15 @@ type SignIn interface {
 	Save(ctx context.Context, key string, secret []byte) error
 	// Delete forgets a secret; one that is not kept is no error.
 	Delete(ctx context.Context, key string) error
+	// Ready says whether a person can be asked to sign in: nil, or ErrSignInNobody. It is
+	// called before anything is sent that an authorization server would remember, and
+	// before a person is waited for, and does not wait for one itself.
+	Ready(ctx context.Context, p SignInPlan) error
+	// Register asks the person whether this program may register itself at a server that
+	// names no authorization server and is taken for its own (MCP 2025-03-26). It is
+	// called before that is tried; what page then comes is asked with Visit.
+	// ErrSignInRefused is the person's no.
+	Register(ctx context.Context, p SignInPlan) error
 	// Visit asks the person whether to sign in and, on a yes, has the system's
 	// browser open the page. It returns nil once that was done; what happens there
 	// is told by the browser coming back. It may also show that the page is open, and
@@ -41,6 +50,18 @@ const SignInLimit = oauth.VisitLimit
 // ErrSignInRefused says that the person did not want to sign in. It is remembered
 // until [Connection.SignIn] asks again.
 var ErrSignInRefused = oauth.ErrRefused
+
+// ErrSignInNobody says that nobody can be asked to sign in. It is remembered like a
+// refusal, and blames nobody.
+var ErrSignInNobody = oauth.ErrNobody
+
+// SignInPlan is a sign-in that has not begun.
+type SignInPlan struct {
+	Server   string   // ServerConfig.ID
+	Calls    []string // as in SignInPage
+	Issuer   string   // the authorization server; not cleaned for display
+	Resource string
+}
 
 // SignInPage is a page of an authorization server at which a person signs in.
 type SignInPage struct {

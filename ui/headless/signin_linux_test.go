@@ -157,8 +157,18 @@ func TestWithoutATerminalNobodySignsIn(t *testing.T) {
 			t.Errorf("doctor lacks %s: %s", want, doctor.out)
 		}
 	}
+	if strings.Contains(doctor.out, "refused") || !strings.Contains(doctor.out, "nobody can be asked here") {
+		t.Errorf("doctor blames somebody: %s", doctor.out)
+	}
 	r.opened(0)
-	if n := r.s.Heard("/authorize"); n != 0 {
-		t.Errorf("the page was asked for %d times", n)
+	for _, path := range []string{"/authorize", "/register", "/token"} {
+		if n := r.s.Heard(path); n != 0 {
+			t.Errorf("%s was asked for %d times", path, n)
+		}
+	}
+	journal := steward(t, "journal", "export", "--format", "jsonl", "--data", r.data).mustExit(t, 0)
+	// Each run has the record of its failed start, and none of a question.
+	if n := strings.Count(journal.out, `"kind":"server","parent"`); n != 4 || strings.Contains(journal.out, `"flag"`) || strings.Contains(journal.out, "refused") {
+		t.Errorf("%d records, or somebody is blamed: %s", n, journal.out)
 	}
 }

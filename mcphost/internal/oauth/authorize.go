@@ -20,10 +20,21 @@ const VisitLimit = 5 * time.Minute
 // ErrRefused says that the person did not want to sign in.
 var ErrRefused = errors.New("signing in was refused")
 
+// ErrNobody says that there is nobody who could be asked to sign in.
+var ErrNobody = errors.New("nobody can be asked here to sign in")
+
 // Person is asked. mcphost.SignIn says more.
 type Person interface {
+	Ready(ctx context.Context, p Plan) error
+	Register(ctx context.Context, p Plan) error
 	Visit(ctx context.Context, p Page) error
 	Client(ctx context.Context, r Request) (Client, error)
+}
+
+// Plan is a sign-in that has not begun; see mcphost.SignInPlan.
+type Plan struct {
+	Calls            []string
+	Issuer, Resource string
 }
 
 // Page is where a person signs in; see mcphost.SignInPage.
@@ -81,6 +92,13 @@ func (a *Account) once(ctx context.Context, f *fetcher, fl *flight, p place, sco
 	c, found, err := a.known(ctx, p)
 	if err != nil {
 		return tokens{}, c, err
+	}
+	if !found && p.server.guessed {
+		// Whoever answers a request that it does not know with 401 is no authorization
+		// server by that: the person decides whether it is spoken to as one.
+		if err := a.permit(ctx, fl, p); err != nil {
+			return tokens{}, c, err
+		}
 	}
 	state, verifier := rand.Text(), rand.Text()+rand.Text() // 130 and 260 bits
 	back, err := a.open(c, state)
@@ -144,6 +162,25 @@ func (a *Account) once(ctx context.Context, f *fetcher, fl *flight, p place, sco
 	c.Port = back.port
 	a.keep(ctx, p, c)
 	return t, c, nil
+}
+
+// plan is what a person is told before a sign-in begins.
+func (a *Account) plan(fl *flight, p place) Plan {
+	return Plan{Calls: a.callsOf(fl), Issuer: p.server.issuer, Resource: p.resource}
+}
+
+// permit asks the person whether to register where nothing says that one can.
+func (a *Account) permit(ctx context.Context, fl *flight, p place) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, VisitLimit, context.DeadlineExceeded)
+	defer cancel()
+	err := a.o.Person.Register(ctx, a.plan(fl, p))
+	switch {
+	case err == nil, errors.Is(err, ErrRefused), errors.Is(err, ErrNobody):
+		return err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return &Error{Message: fmt.Sprintf("nobody was asked whether to register at %s: %v", show(p.server.issuer), err), Hint: "Try again.", Err: err}
 }
 
 // extend adds parameters to an address, in place of its own of the same names.
@@ -216,8 +253,8 @@ func (a *Account) visit(ctx context.Context, back *callback, p Page) (url.Values
 			return answer, nil
 		case err := <-visited:
 			switch {
-			case errors.Is(err, ErrRefused):
-				return nil, ErrRefused
+			case errors.Is(err, ErrRefused), errors.Is(err, ErrNobody):
+				return nil, err
 			case err != nil:
 				return nil, &Error{Message: fmt.Sprintf("the page for signing in could not be opened: %v", err), Hint: "Try again.", Err: err}
 			}

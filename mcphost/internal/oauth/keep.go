@@ -116,7 +116,7 @@ func (a *Account) drop(old tokens) {
 // and that the server has not refused. Where those cannot be renewed, the person is asked.
 func (a *Account) SignIn(ctx context.Context) error {
 	a.mu.Lock()
-	a.refused, a.vain = false, nil
+	a.refused, a.vain = nil, nil
 	d, t := a.last, a.token
 	a.mu.Unlock()
 	a.o.Changed()
@@ -179,7 +179,7 @@ func (a *Account) SignOut(ctx context.Context) error {
 func (a *Account) State() State {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := State{Needed: a.needed, Refused: a.refused, Issuer: a.shown.server.issuer, Resource: a.shown.resource}
+	s := State{Needed: a.needed, Refused: errors.Is(a.refused, ErrRefused), Issuer: a.shown.server.issuer, Resource: a.shown.resource}
 	if fl := a.flight; fl != nil {
 		select {
 		case <-fl.asking:

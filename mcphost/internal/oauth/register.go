@@ -82,8 +82,8 @@ func (a *Account) register(ctx context.Context, f *fetcher, p place, port int) (
 func (a *Account) ask(ctx context.Context, p place, port int, reason string) (client, error) {
 	c, err := a.o.Person.Client(ctx, Request{Issuer: p.server.issuer, Redirect: redirectOn(port), Reason: strings.ToUpper(reason[:1]) + reason[1:] + "."})
 	switch {
-	case errors.Is(err, ErrRefused):
-		return client{}, ErrRefused
+	case errors.Is(err, ErrRefused), errors.Is(err, ErrNobody):
+		return client{}, err
 	case err != nil:
 		return client{}, &Error{Message: reason, Hint: "Set the client id under which this program is registered there.", Err: err}
 	case c.ID == "":
