@@ -296,7 +296,7 @@ func TestSignInSharedAndRefused(t *testing.T) {
 	}
 	refuse = true
 	all(send.Unknown)
-	if r, err := send.Tool(t.Context(), toolCall(t, c, nil)); err != nil || r.Outcome == send.OK || !strings.Contains(r.Reason, "refused") || p.count() != 3 {
+	if r, err := send.Tool(t.Context(), toolCall(t, c, nil)); err != nil || r.Outcome == send.OK || !strings.Contains(r.Reason, "signing in was refused") || !strings.Contains(r.Reason, "refused before it was run") || p.count() != 3 {
 		t.Errorf("after the no: %+v, %v, %d visits", r, err, p.count())
 	}
 	if st := c.SignInState(); !st.Refused || st.SignedIn || st.Waiting {
