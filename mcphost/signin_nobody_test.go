@@ -118,3 +118,20 @@ func TestSignInRegistersOnce(t *testing.T) {
 		t.Errorf("%d registrations, %d visits", n, p.count())
 	}
 }
+
+// TestSignInRegistrationWithoutSense checks that an answer to a registration which is none
+// is not put down to the network.
+func TestSignInRegistrationWithoutSense(t *testing.T) {
+	t.Parallel()
+	s := guarded(t, authserver.Options{Take: func(_ *authserver.Server, w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/register" {
+			w.WriteHeader(http.StatusAccepted)
+			return true
+		}
+		return false
+	}})
+	se := failedStart(t, newSigner(), guardedConfig(s))
+	if !strings.Contains(se.Message, "202") || !strings.Contains(se.Message, "registration") || strings.Contains(se.Hint, "network") {
+		t.Errorf("%+v", se)
+	}
+}

@@ -66,6 +66,11 @@ func (a *Account) register(ctx context.Context, f *fetcher, p place, port int) (
 	}
 	var refused *endpointError
 	switch {
+	case errors.As(err, &refused) && refused.status < 300:
+		return client{}, "", &Error{
+			Message: fmt.Sprintf("the authorization server %s answered the registration of this program with something else (%v)", show(p.server.issuer), err),
+			Hint:    "Tell whoever runs it, or give a client id under which this program is registered there.", Err: err,
+		}
 	case !errors.As(err, &refused) || refused.temporary():
 		return client{}, "", &Error{Message: fmt.Sprintf("registering at %s failed: %v", show(p.server.issuer), err), Hint: "Check the network, and try again later.", Err: err}
 	case p.server.guessed:
