@@ -43,6 +43,10 @@ type SignIn interface {
 	Client(ctx context.Context, r ClientRequest) (OAuthClient, error)
 }
 
+// SignInTokens is how the keys of tokens begin, by which [SignIn.Save] can tell a
+// sign-in from a registration.
+const SignInTokens = oauth.TokensPrefix
+
 // SignInLimit is how long a person may take to answer [SignIn.Visit], and again to
 // sign in at the page.
 const SignInLimit = oauth.VisitLimit

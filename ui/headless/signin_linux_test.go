@@ -172,3 +172,16 @@ func TestWithoutATerminalNobodySignsIn(t *testing.T) {
 		t.Errorf("%d records, or somebody is blamed: %s", n, journal.out)
 	}
 }
+
+// TestWhatCannotBeKeptIsSaidWhereASignInIsWanted checks that a sign-in which nothing would
+// keep is not advised as one that is done once.
+func TestWhatCannotBeKeptIsSaidWhereASignInIsWanted(t *testing.T) {
+	t.Parallel()
+	r := newSignInRun(t)
+	cmd := prepared(t, "call", "team", "who", "--consent", "allow", "--data", r.data, "--servers", r.servers)
+	cmd.Env = environment(t, "PATH="+r.bin)
+	got := finish(t, cmd).mustExit(t, 1).mustSay(t, "cannot be kept here", "steward servers review team --secrets-file", "--passphrase-env")
+	if all := got.out + got.errOut; strings.Contains(all, "Sign in once") || strings.Contains(all, "kept only until") {
+		t.Errorf("it says %s", all)
+	}
+}
