@@ -62,7 +62,7 @@ func (a *App) SignIn(ctx context.Context, name string) error {
 	switch {
 	case errors.Is(context.Cause(ctx), errGivenUp), errors.Is(err, errGivenUp):
 		return &Message{Key: "signin_given_up", Args: args("server", reveal(name)), Err: errGivenUp}
-	case errors.Is(err, mcphost.ErrSignInRefused):
+	case errors.Is(err, mcphost.ErrSignInRefused) && !errors.Is(err, mcphost.ErrSignInDenied):
 		return &Message{Key: "signin_refused", Args: args("server", reveal(name)), Err: err}
 	}
 	return err

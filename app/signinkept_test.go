@@ -105,7 +105,7 @@ func TestWhereNothingCanBeKeptASignInLastsUntilTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.settle(ctx)
-	if v, err := newKeeper(t, dir, "correct horse").Load(ctx, "https://login.example b"); err != nil || string(v) != tokenValue {
+	if v, err := newKeeper(t, dir, "correct horse").Load(ctx, "tokens https://login.example b"); err != nil || string(v) != tokenValue {
 		t.Errorf("after a place was chosen: %q, %v", v, err)
 	}
 }

@@ -35,7 +35,7 @@ type SignIn interface {
 	// return when the context ends or the person gives up. ErrSignInRefused is the
 	// person's no, before or then. The
 	// context ends with the sign-in, however it ends: a question that still stands
-	// is then withdrawn.
+	// is then withdrawn. Its cause is ErrSignedIn, or why it did not come about.
 	Visit(ctx context.Context, p SignInPage) error
 	// Client asks the person for the identity under which this program was
 	// registered by hand, where the authorization server takes no other way.
@@ -54,6 +54,12 @@ const SignInLimit = oauth.VisitLimit
 // ErrSignInRefused says that the person did not want to sign in. It is remembered
 // until [Connection.SignIn] asks again.
 var ErrSignInRefused = oauth.ErrRefused
+
+// ErrSignInDenied is an ErrSignInRefused of the authorization server.
+var ErrSignInDenied = oauth.ErrDenied
+
+// ErrSignedIn is how the context of a [SignIn.Visit] ends that led to a sign-in.
+var ErrSignedIn = oauth.ErrSignedIn
 
 // ErrSignInNobody says that nobody can be asked to sign in. It is remembered like a
 // refusal, and blames nobody.

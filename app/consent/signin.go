@@ -317,13 +317,25 @@ func (q *signing) stay() (leave func()) {
 		}
 		return nil
 	}})
-	gone := func() { g.waiting.leave(w, goneWithdrawn, "") }
+	gone := func() { g.waiting.leave(w, goneWithdrawn, q.came()) }
 	stop := context.AfterFunc(q.ctx, gone)
 	return func() {
 		if stop() {
 			gone()
 		}
 	}
+}
+
+// came says what came of the page that was opened; "" where it was given up.
+func (q *signing) came() string {
+	cause := context.Cause(q.ctx)
+	switch {
+	case errors.Is(cause, mcphost.ErrSignedIn):
+		return fmt.Sprintf("You are signed in at %s.", clean.Line(clean.Reveal(q.s.Issuer), 300))
+	case cause == nil, errors.Is(cause, context.Canceled), errors.Is(cause, ErrClosed), errors.Is(cause, ErrStopped):
+		return ""
+	}
+	return fmt.Sprintf("You are not signed in: %s", clean.Line(q.g.line(cause.Error()), 500))
 }
 
 // giveUp ends a sign-in whose page stands open in the browser.

@@ -110,8 +110,11 @@ func (t *terminal) putClient(ctx context.Context, item consent.Item) (consent.An
 }
 
 // over says that an item has gone while it stood on the screen.
-func over(item consent.Item) string {
+func over(item consent.Item, why string) string {
 	if item.Kind == consent.KindSignIn && item.SignIn.Phase == consent.SignInBrowser {
+		if why != "" {
+			return why + "\n"
+		}
 		return "The browser is not waited for any more.\n"
 	}
 	return "This no longer waits for an answer; nothing was decided.\n"

@@ -80,7 +80,7 @@ func TestSigningInOnATerminal(t *testing.T) {
 	if _, err := signinserver.Visit(page); err != nil {
 		t.Fatal(err)
 	}
-	d.waitFor("The browser is not waited for any more.")
+	d.waitFor("You are signed in at " + r.s.Issuer() + ".")
 	rest := d.end(0)
 	if out := d.out.String(); !strings.Contains(out, "You are signed in with [secret:") || len(r.s.Leaks(out+rest)) > 0 {
 		t.Errorf("out: %s\nscreen: %s", out, rest)

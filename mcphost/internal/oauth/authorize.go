@@ -20,6 +20,12 @@ const VisitLimit = 5 * time.Minute
 // ErrRefused says that the person did not want to sign in.
 var ErrRefused = errors.New("signing in was refused")
 
+// ErrDenied says that the authorization server, or the person at its page, said no.
+var ErrDenied = fmt.Errorf("the authorization server did not grant it: %w", ErrRefused)
+
+// ErrSignedIn is the cause with which the context of a visit ends that brought tokens.
+var ErrSignedIn = errors.New("you are signed in")
+
 // ErrNobody says that there is nobody who could be asked to sign in.
 var ErrNobody = errors.New("nobody can be asked here to sign in")
 
@@ -55,14 +61,17 @@ type Client struct{ ID, Secret string }
 // authorization server no longer knows is registered anew, once.
 func (a *Account) authorize(ctx context.Context, f *fetcher, fl *flight, p place, scopes []string, more bool) (tokens, error) {
 	for again := false; ; again = true {
-		t, c, err := a.once(ctx, f, fl, p, scopes, more)
+		visit, over := context.WithCancelCause(ctx)
+		t, c, err := a.once(visit, f, fl, p, scopes, more)
 		if err == nil {
+			over(ErrSignedIn)
 			t.Asked = scopes
 			if len(t.Scopes) == 0 {
 				t.Scopes = scopes // what is not said is as it was asked for (RFC 6749, 5.1)
 			}
 			return t, nil
 		}
+		over(a.explain(p, err))
 		ours := c.Origin == fromServer || c.Origin == fromPerson
 		if !isGone(err) || !ours || again {
 			return tokens{}, a.explain(p, err)
@@ -232,10 +241,9 @@ func (a *Account) open(c client, state string) (*callback, error) {
 	return back, nil
 }
 
-// visit asks the person and waits for the browser to come back.
+// visit asks the person and waits for the browser to come back. The context ends with the
+// sign-in.
 func (a *Account) visit(ctx context.Context, back *callback, p Page) (url.Values, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	visited := make(chan error, 1)
 	a.tasks.Go(func() {
 		defer func() {
@@ -282,7 +290,11 @@ func readAnswer(s authServer, q url.Values) (string, error) {
 			Hint:    "It was not used: another site may have tried to sign in in your place. Tell whoever runs the server.",
 		}
 	case q.Get("error") == "access_denied":
-		return "", ErrRefused
+		said := "access_denied"
+		if more := plain(q.Get("error_description")); more != "" {
+			said += ": " + more
+		}
+		return "", &Error{Message: fmt.Sprintf("the authorization server %s did not grant it (%s)", show(s.issuer), said), Err: ErrDenied}
 	case q.Get("error") != "":
 		return "", &endpointError{status: 302, code: errorCode(q.Get("error")), said: plain(q.Get("error_description"))}
 	}
