@@ -5,10 +5,13 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"steward/mcphost"
 	"steward/mcphost/internal/trial"
+	"steward/mcphost/send"
 	"steward/testdata/authserver"
 )
 
@@ -135,3 +138,42 @@ func TestSignInRegistrationWithoutSense(t *testing.T) {
 		t.Errorf("%+v", se)
 	}
 }
+
+// TestSignInRenewalRefused checks that tokens which last for a moment reach the server, and
+// that a renewal that is refused leads to a new sign-in and is put down to who refused it.
+func TestSignInRenewalRefused(t *testing.T) {
+	t.Parallel()
+	s := guarded(t, authserver.Options{ExpiresIn: 1, Take: func(_ *authserver.Server, w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/token" && r.PostFormValue("grant_type") == "refresh_token" {
+			authserver.WriteJSON(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant", "error_description": "revoked"})
+			return true
+		}
+		return false
+	}})
+	p := newSigner()
+	now := &movingClock{}
+	h, _ := trial.Host(t, mcphost.Options{SignIn: p, Now: now.time})
+	c := trial.Connect(t, h, guardedConfig(s))
+	if p.count() != 1 {
+		t.Errorf("%d visits for one start", p.count())
+	}
+	now.add(time.Minute)
+	if r, err := send.Tool(t.Context(), toolCall(t, c, nil)); err != nil || r.Outcome != send.OK || p.count() != 2 {
+		t.Errorf("after the tokens expired: %+v, %v, %d visits", r, err, p.count())
+	}
+	// Whoever takes so long that the tokens have expired again is told what stands in the way.
+	now.run(time.Minute)
+	r, err := send.Tool(t.Context(), toolCall(t, c, nil))
+	if err != nil || r.Outcome == send.OK || !strings.Contains(r.Reason, "refused to renew the sign-in (status 400, invalid_grant: revoked)") || strings.Contains(r.Reason, "right after a sign-in") {
+		t.Errorf("%+v, %v, %d visits", r, err, p.count())
+	}
+}
+
+// movingClock is a clock that tests put forward, by itself too: with every look at it.
+type movingClock struct{ ahead, step atomic.Int64 }
+
+func (c *movingClock) time() time.Time {
+	return time.Now().Add(time.Duration(c.ahead.Add(c.step.Load())))
+}
+func (c *movingClock) add(d time.Duration)    { c.ahead.Add(int64(d)) }
+func (c *movingClock) run(step time.Duration) { c.step.Store(int64(step)) }

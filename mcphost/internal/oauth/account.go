@@ -59,6 +59,7 @@ type Account struct {
 	last    Denial // that no sign-in has answered yet
 	needed  bool
 	refused error           // ErrRefused or ErrNobody, and why: nobody is asked again by itself
+	lapsed  error           // why the last tokens were not renewed; nil once there are others
 	vain    map[string]bool // scopes that a sign-in did not bring
 	flight  *flight
 	closed  bool
@@ -117,7 +118,7 @@ func (a *Account) Token(ctx context.Context) (string, error) {
 	for tried := false; ; {
 		a.mu.Lock()
 		t, now := a.token, a.o.Now()
-		if tried || a.closed || t.Access == "" || t.Refresh == "" || t.Expires.IsZero() || now.Before(t.Expires.Add(-leeway)) {
+		if tried || a.closed || t.Access == "" || t.Refresh == "" || t.Expires.IsZero() || now.Before(t.early()) {
 			a.mu.Unlock()
 			return t.Access, nil
 		}
@@ -201,7 +202,10 @@ func (a *Account) admit(ctx context.Context, d Denial, t *Tries) (*flight, error
 	switch {
 	case a.closed:
 		return nil, errClosed
-	case d.Status == http.StatusUnauthorized && t.asked > 0, t.asked >= maxAsked:
+	case d.Status == http.StatusUnauthorized && t.asked > 0 && (d.Token != "" || a.lapsed == nil), t.asked >= maxAsked:
+		if d.Token == "" && a.lapsed != nil {
+			return nil, a.lapsed // the server has not seen what a sign-in brought
+		}
 		return nil, a.endless()
 	case a.refused != nil && !isQuiet(ctx):
 		return nil, a.refused

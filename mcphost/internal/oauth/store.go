@@ -24,9 +24,18 @@ type tokens struct {
 	Access   string    `json:"access_token"`
 	Refresh  string    `json:"refresh_token,omitempty"`
 	Expires  time.Time `json:"expires,omitzero"`
+	Renew    time.Time `json:"renew,omitzero"`   // from when on they are renewed before they are used
 	Asked    []string  `json:"asked,omitempty"`  // the scopes that were asked for
 	Scopes   []string  `json:"scopes,omitempty"` // that were granted
 	Client   client    `json:"client"`
+}
+
+// early is when tokens that expire are renewed.
+func (t tokens) early() time.Time {
+	if t.Renew.IsZero() {
+		return t.Expires.Add(-leeway)
+	}
+	return t.Renew
 }
 
 // client is this program as an authorization server knows it.

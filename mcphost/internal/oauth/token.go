@@ -138,6 +138,7 @@ func (f *fetcher) grant(ctx context.Context, p place, c client, form url.Values,
 	t := tokens{Issuer: p.server.issuer, Resource: p.resource, Access: access, Refresh: refresh, Scopes: strings.Fields(scope), Client: c}
 	if life > 0 {
 		t.Expires = now.Add(life)
+		t.Renew = t.Expires.Add(-min(leeway, life/2)) // those that last seconds serve too
 	}
 	return t, nil
 }
