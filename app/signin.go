@@ -268,7 +268,7 @@ func signInNeeded(err error) bool {
 // signInHint is what to do about it.
 func (a *App) signInHint(server string) string {
 	if a.kept.lost(context.Background()) {
-		return "What a sign-in brings cannot be kept here. Choose a place for it in the window under Settings, Keys and secrets, and sign in there under Servers; or sign in on a terminal with: steward servers review " + quoteArg(reveal(server)) + " --secrets-file, and give --secrets-file or --passphrase-env from then on"
+		return fmt.Sprintf("What a sign-in brings cannot be kept here. Choose a place for it in the window under Settings, Keys and secrets, and sign in there under Servers; or sign in on a terminal with: steward servers review %s --secrets-file, and give --secrets-file or --passphrase-env from then on", quoteArg(reveal(server)))
 	}
 	return "Sign in once, in the window under Servers, or on a terminal with: steward servers review " + quoteArg(reveal(server))
 }

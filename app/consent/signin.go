@@ -226,11 +226,11 @@ func (q *signing) decide() (Answer, decision, error) {
 
 // unasked says what to do where nobody can be asked.
 func (g *Gate) unasked(p mcphost.SignInPlan) string {
-	said := fmt.Sprintf("The server %s wants you to sign in at %s, and nobody can be asked here.", clean.Reveal(p.Server), clean.Line(clean.Reveal(host(p.Issuer)), 200))
+	hint := ""
 	if g.o.SignInHint != nil {
-		said += " " + g.o.SignInHint(p.Server)
+		hint = g.o.SignInHint(p.Server)
 	}
-	return said
+	return strings.TrimSpace(fmt.Sprintf("The server %s wants you to sign in at %s, and nobody can be asked here. %s", clean.Reveal(p.Server), clean.Line(clean.Reveal(host(p.Issuer)), 200), hint))
 }
 
 // over says why a question about signing in ends with its context: there may be no call
