@@ -145,7 +145,7 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 		MapHint:  a.MapHint,
 		Limits:   a.SamplingLimits, SetLimits: a.SetSamplingLimits,
 		Twice:   a.ToolTwice,
-		OpenURL: opener.Open, CancelSignIn: a.cancelSignIn,
+		OpenURL: opener.Open, CancelSignIn: a.cancelSignIn, SignInHint: a.signInHint,
 	})
 	if err := a.makeWorkDir(); err != nil {
 		return err

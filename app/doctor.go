@@ -88,7 +88,7 @@ func (a *App) diagnose(ctx context.Context, d *Diagnosis) {
 	conn, err := a.servers.one(ctx, d.Server)
 	if err != nil {
 		d.State = "failed"
-		d.Checks = append(d.Checks, startChecks(c, a.launch(c.Name), err)...)
+		d.Checks = append(d.Checks, a.startChecks(c, a.launch(c.Name), err)...)
 		return
 	}
 	d.State, d.Protocol = string(conn.State()), conn.Protocol()
@@ -232,7 +232,7 @@ func effective(c config.Server, l mcphost.Launch) string {
 }
 
 // startChecks says how far a start came. Stages that were not reached are not mentioned.
-func startChecks(c config.Server, l mcphost.Launch, err error) []Check {
+func (a *App) startChecks(c config.Server, l mcphost.Launch, err error) []Check {
 	var start *mcphost.StartError
 	if !errors.As(err, &start) {
 		return []Check{{checkStart, false, sentenceCase(err.Error()), ""}}
@@ -258,7 +258,7 @@ func startChecks(c config.Server, l mcphost.Launch, err error) []Check {
 				message += "\n" + lines
 			}
 			if start.Stage == mcphost.StageSignIn && !start.KeyRefused {
-				return append(out, Check{stage.check, false, "Sign-in needed: " + message, signInNext(c.Name, start)})
+				return append(out, Check{stage.check, false, "Sign-in needed: " + message, a.signInNext(c.Name, start)})
 			}
 			return append(out, Check{stage.check, false, message, start.Hint})
 		}

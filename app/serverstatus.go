@@ -213,10 +213,10 @@ func (a *App) doctorOf(list serverList, c config.Server, e *serverEntry) []Check
 		return checks
 	}
 	if e.err != nil {
-		return append(checks, startChecks(c, a.launch(c.Name), e.err)...)
+		return append(checks, a.startChecks(c, a.launch(c.Name), e.err)...)
 	}
 	if err := e.conn.Err(); err != nil {
-		return append(checks, startChecks(c, e.conn.Launch(), err)...)
+		return append(checks, a.startChecks(c, e.conn.Launch(), err)...)
 	}
 	if c, ok := a.signInCheck(c.Name); ok {
 		checks = append(checks, c)

@@ -62,7 +62,7 @@ func (a *App) SignIn(ctx context.Context, name string) error {
 	switch {
 	case errors.Is(context.Cause(ctx), errGivenUp), errors.Is(err, errGivenUp):
 		return &Message{Key: "signin_given_up", Args: args("server", reveal(name)), Err: errGivenUp}
-	case errors.Is(err, mcphost.ErrSignInRefused):
+	case errors.Is(err, mcphost.ErrSignInRefused) && !errors.Is(err, mcphost.ErrSignInDenied):
 		return &Message{Key: "signin_refused", Args: args("server", reveal(name)), Err: err}
 	}
 	return err
@@ -266,19 +266,22 @@ func signInNeeded(err error) bool {
 }
 
 // signInHint is what to do about it.
-func signInHint(server string) string {
+func (a *App) signInHint(server string) string {
+	if a.kept.lost(context.Background()) {
+		return fmt.Sprintf("What a sign-in brings cannot be kept here. Choose a place for it in the window under Settings, Keys and secrets, and sign in there under Servers; or sign in on a terminal with: steward servers review %s --secrets-file, and give --secrets-file or --passphrase-env from then on", quoteArg(reveal(server)))
+	}
 	return "Sign in once, in the window under Servers, or on a terminal with: steward servers review " + quoteArg(reveal(server))
 }
 
 // signInNext is what to do where a start has failed for it.
-func signInNext(server string, start *mcphost.StartError) string {
+func (a *App) signInNext(server string, start *mcphost.StartError) string {
 	if start.KeyRefused {
 		return start.Hint
 	}
-	if start.Hint == "" || errors.Is(start, mcphost.ErrSignInRefused) {
-		return signInHint(server)
+	if start.Hint == "" || errors.Is(start, mcphost.ErrSignInRefused) || errors.Is(start, mcphost.ErrSignInNobody) {
+		return a.signInHint(server)
 	}
-	return start.Hint + " " + signInHint(server)
+	return start.Hint + " " + a.signInHint(server)
 }
 
 // signInCheck says how it stands with a server that runs; false where nobody has to sign in.
@@ -295,7 +298,7 @@ func (a *App) signInCheck(server string) (Check, bool) {
 		}
 		return Check{checkSignIn, true, words + ".", ""}, true
 	case s.Needed:
-		return Check{checkSignIn, false, "It wants you to sign in for more than it lets everybody do.", signInHint(server)}, true
+		return Check{checkSignIn, false, "It wants you to sign in for more than it lets everybody do.", a.signInHint(server)}, true
 	}
 	return Check{}, false
 }

@@ -15,6 +15,7 @@ import (
 
 	"steward/app/clean"
 	"steward/app/secrets"
+	"steward/mcphost"
 )
 
 // kept keeps what came of signing in among the secrets, where the person has chosen to
@@ -28,6 +29,15 @@ type kept struct {
 	mu     sync.Mutex
 	memory map[string][]byte // by the secret's name: what could not be kept elsewhere
 	told   bool
+}
+
+// lost says whether nothing that is kept outlives the program.
+func (k *kept) lost(ctx context.Context) bool {
+	switch k.secrets.State(ctx).Kind {
+	case secrets.KindAbsent, secrets.KindError, secrets.KindMemory:
+		return true
+	}
+	return false
 }
 
 // Load returns what Save last kept, nil where that is nothing.
@@ -54,13 +64,13 @@ func (k *kept) Load(ctx context.Context, key string) ([]byte, error) {
 }
 
 // Save keeps a secret for the next start as well or, where that is not possible, until
-// this one ends, and says so once.
+// this one ends, and says so once there is a sign-in to lose: a registration is none.
 func (k *kept) Save(ctx context.Context, key string, value []byte) error {
 	name := signInSecret(key)
 	k.learn(name, value)
 	err := k.secrets.Set(ctx, name, secrets.NewSecret(string(value)))
 	k.mu.Lock()
-	tell := err != nil && !k.told
+	tell := err != nil && !k.told && strings.HasPrefix(key, mcphost.SignInTokens)
 	if err != nil {
 		if k.memory == nil {
 			k.memory = map[string][]byte{}

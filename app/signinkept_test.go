@@ -78,7 +78,10 @@ func TestWhereNothingCanBeKeptASignInLastsUntilTheEnd(t *testing.T) {
 	if v, err := k.Load(ctx, "https://login.example a"); v != nil || err != nil {
 		t.Fatalf("loaded %q, %v", v, err)
 	}
-	for _, key := range []string{"https://login.example a", "https://login.example b"} {
+	if err := k.Save(ctx, "client https://login.example", []byte(`{"client_id":"a"}`)); err != nil || len(k.told) != 0 {
+		t.Errorf("told before there was a sign-in: %q, %v", k.told, err)
+	}
+	for _, key := range []string{"tokens https://login.example a", "tokens https://login.example b"} {
 		if err := k.Save(ctx, key, []byte(tokenValue)); err != nil {
 			t.Fatal(err)
 		}
@@ -86,23 +89,23 @@ func TestWhereNothingCanBeKeptASignInLastsUntilTheEnd(t *testing.T) {
 	if len(k.told) != 1 || !strings.Contains(k.told[0], "only until Steward ends; after that you sign in again. ") || strings.Contains(k.told[0], "--") || strings.Contains(k.told[0], "SENTINEL") {
 		t.Errorf("told %q", k.told)
 	}
-	if v, err := k.Load(ctx, "https://login.example a"); err != nil || string(v) != tokenValue {
+	if v, err := k.Load(ctx, "tokens https://login.example a"); err != nil || string(v) != tokenValue {
 		t.Errorf("loaded %q, %v", v, err)
 	}
 	if s := k.secrets.Redactor().Redact("SENTINEL-access-1"); strings.Contains(s, "SENTINEL") {
 		t.Error("the token is not known")
 	}
-	if err := k.Delete(ctx, "https://login.example a"); err != nil {
+	if err := k.Delete(ctx, "tokens https://login.example a"); err != nil {
 		t.Error(err)
 	}
-	if v, err := k.Load(ctx, "https://login.example a"); v != nil || err != nil {
+	if v, err := k.Load(ctx, "tokens https://login.example a"); v != nil || err != nil {
 		t.Errorf("deleted, but still there: %q, %v", v, err)
 	}
 	if err := k.secrets.UseFile(ctx, secrets.NewSecret("correct horse")); err != nil { // the person chooses a place after all
 		t.Fatal(err)
 	}
 	k.settle(ctx)
-	if v, err := newKeeper(t, dir, "correct horse").Load(ctx, "https://login.example b"); err != nil || string(v) != tokenValue {
+	if v, err := newKeeper(t, dir, "correct horse").Load(ctx, "tokens https://login.example b"); err != nil || string(v) != tokenValue {
 		t.Errorf("after a place was chosen: %q, %v", v, err)
 	}
 }

@@ -20,19 +20,32 @@ type SignIn interface {
 	Save(ctx context.Context, key string, secret []byte) error
 	// Delete forgets a secret; one that is not kept is no error.
 	Delete(ctx context.Context, key string) error
+	// Ready says whether a person can be asked to sign in: nil, or ErrSignInNobody. It is
+	// called before anything is sent that an authorization server would remember, and
+	// before a person is waited for, and does not wait for one itself.
+	Ready(ctx context.Context, p SignInPlan) error
+	// Register asks the person whether this program may register itself at a server that
+	// names no authorization server and is taken for its own (MCP 2025-03-26). It is
+	// called before that is tried; what page then comes is asked with Visit.
+	// ErrSignInRefused is the person's no.
+	Register(ctx context.Context, p SignInPlan) error
 	// Visit asks the person whether to sign in and, on a yes, has the system's
 	// browser open the page. It returns nil once that was done; what happens there
 	// is told by the browser coming back. It may also show that the page is open, and
 	// return when the context ends or the person gives up. ErrSignInRefused is the
 	// person's no, before or then. The
 	// context ends with the sign-in, however it ends: a question that still stands
-	// is then withdrawn.
+	// is then withdrawn. Its cause is ErrSignedIn, or why it did not come about.
 	Visit(ctx context.Context, p SignInPage) error
 	// Client asks the person for the identity under which this program was
 	// registered by hand, where the authorization server takes no other way.
 	// ErrSignInRefused is the person's no.
 	Client(ctx context.Context, r ClientRequest) (OAuthClient, error)
 }
+
+// SignInTokens is how the keys of tokens begin, by which [SignIn.Save] can tell a
+// sign-in from a registration.
+const SignInTokens = oauth.TokensPrefix
 
 // SignInLimit is how long a person may take to answer [SignIn.Visit], and again to
 // sign in at the page.
@@ -41,6 +54,24 @@ const SignInLimit = oauth.VisitLimit
 // ErrSignInRefused says that the person did not want to sign in. It is remembered
 // until [Connection.SignIn] asks again.
 var ErrSignInRefused = oauth.ErrRefused
+
+// ErrSignInDenied is an ErrSignInRefused of the authorization server.
+var ErrSignInDenied = oauth.ErrDenied
+
+// ErrSignedIn is how the context of a [SignIn.Visit] ends that led to a sign-in.
+var ErrSignedIn = oauth.ErrSignedIn
+
+// ErrSignInNobody says that nobody can be asked to sign in. It is remembered like a
+// refusal, and blames nobody.
+var ErrSignInNobody = oauth.ErrNobody
+
+// SignInPlan is a sign-in that has not begun.
+type SignInPlan struct {
+	Server   string   // ServerConfig.ID
+	Calls    []string // as in SignInPage
+	Issuer   string   // the authorization server; not cleaned for display
+	Resource string
+}
 
 // SignInPage is a page of an authorization server at which a person signs in.
 type SignInPage struct {

@@ -182,8 +182,14 @@ func TestSignInAnswer(t *testing.T) {
 		"denied": {true, func(s *authserver.Server, q url.Values) {
 			q.Del("code")
 			q.Set("error", "access_denied")
+			q.Set("error_description", "the person\r\nsaid no")
+		}, "did not grant it (access_denied: the person  said no)"},
+		"denied by another": {false, func(s *authserver.Server, q url.Values) {
+			q.Del("code")
+			q.Set("iss", "https://evil.example")
+			q.Set("error", "access_denied")
 			q.Set("error_description", canary)
-		}, "refused"},
+		}, "not from"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -23,11 +23,14 @@ import (
 // signer is a person with a browser, and a keyring.
 type signer struct {
 	visit func(ctx context.Context, p mcphost.SignInPage) error // nil agrees and goes to the page
+	ready func() error                                          // nil can be asked
+	agree func(p mcphost.SignInPlan) error                      // nil lets this program register
 	ask   func(r mcphost.ClientRequest) (mcphost.OAuthClient, error)
 
 	mu     sync.Mutex
 	kept   map[string][]byte
 	visits []mcphost.SignInPage
+	plans  []mcphost.SignInPlan // asked whether to register
 	asked  []mcphost.ClientRequest
 }
 
@@ -51,6 +54,23 @@ func (s *signer) Delete(_ context.Context, key string) error {
 	defer s.mu.Unlock()
 	delete(s.kept, key)
 	return nil
+}
+
+func (s *signer) Ready(context.Context, mcphost.SignInPlan) error {
+	if s.ready == nil {
+		return nil
+	}
+	return s.ready()
+}
+
+func (s *signer) Register(_ context.Context, p mcphost.SignInPlan) error {
+	s.mu.Lock()
+	s.plans = append(s.plans, p)
+	s.mu.Unlock()
+	if s.agree == nil {
+		return nil
+	}
+	return s.agree(p)
 }
 
 func (s *signer) Visit(ctx context.Context, p mcphost.SignInPage) error {
@@ -276,7 +296,7 @@ func TestSignInSharedAndRefused(t *testing.T) {
 	}
 	refuse = true
 	all(send.Unknown)
-	if r, err := send.Tool(t.Context(), toolCall(t, c, nil)); err != nil || r.Outcome == send.OK || !strings.Contains(r.Reason, "refused") || p.count() != 3 {
+	if r, err := send.Tool(t.Context(), toolCall(t, c, nil)); err != nil || r.Outcome == send.OK || !strings.Contains(r.Reason, "signing in was refused") || !strings.Contains(r.Reason, "refused before it was run") || p.count() != 3 {
 		t.Errorf("after the no: %+v, %v, %d visits", r, err, p.count())
 	}
 	if st := c.SignInState(); !st.Refused || st.SignedIn || st.Waiting {

@@ -194,6 +194,18 @@ type person struct {
 	server string
 }
 
+func (p person) plan(q oauth.Plan) SignInPlan {
+	return SignInPlan{Server: p.server, Calls: q.Calls, Issuer: q.Issuer, Resource: q.Resource}
+}
+
+func (p person) Ready(ctx context.Context, q oauth.Plan) error {
+	return p.signIn.Ready(ctx, p.plan(q))
+}
+
+func (p person) Register(ctx context.Context, q oauth.Plan) error {
+	return p.signIn.Register(ctx, p.plan(q))
+}
+
 func (p person) Visit(ctx context.Context, page oauth.Page) error {
 	return p.signIn.Visit(ctx, SignInPage{
 		Server: p.server, Calls: page.Calls, Issuer: page.Issuer, Resource: page.Resource,
@@ -250,7 +262,7 @@ func unsigned(err error) bool {
 // one.
 func (c *Connection) signInHint(e *remote.Error) string {
 	switch {
-	case errors.Is(e, ErrSignInRefused):
+	case errors.Is(e, ErrSignInRefused), errors.Is(e, ErrSignInNobody):
 		return "Sign in to it when you want to use it."
 	case e.Hint != "":
 		return e.Hint

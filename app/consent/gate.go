@@ -85,6 +85,9 @@ type Options struct {
 	Twice func(server, tool string) bool
 	// OpenURL opens an address that the person has agreed to.
 	OpenURL func(ctx context.Context, url string) error
+	// SignInHint says what to do where nobody can be asked to sign in to a server: a
+	// sentence, safe to show.
+	SignInHint func(server string) string
 	// CancelSignIn gives up the sign-in to a server whose page was opened; calls are those
 	// that wait for it. It must not wait.
 	CancelSignIn func(server string, calls []string)

@@ -20,11 +20,11 @@ import (
 // at a page in the browser, or names the client that was registered by hand for this
 // program. See mcphost.SignIn.
 type SignIn struct {
-	// Phase is SignInAsk, SignInBrowser or SignInClient.
+	// Phase is SignInRegister, SignInAsk, SignInBrowser or SignInClient.
 	Phase    string
 	Issuer   string   // the authorization server; show it through Presentation
 	Resource string   // what the token will be for
-	URL      string   // of the page, as it is opened; "" in SignInClient
+	URL      string   // of the page, as it is opened; "" in SignInClient and SignInRegister
 	Redirect string   // where the browser comes back to; of SignInClient alone
 	Scopes   []string // what is asked for
 	More     bool     // the server wants more than was granted before
@@ -32,6 +32,9 @@ type SignIn struct {
 
 // The phases of a SignIn.
 const (
+	// SignInRegister asks whether this program may register itself at a server that does
+	// not say how one signs in: accept, decline or cancel. Nothing has been sent there.
+	SignInRegister = "register"
 	// SignInAsk asks whether the page may be opened: accept, decline or cancel.
 	SignInAsk = "ask"
 	// SignInBrowser says that the page was opened and that the browser has not come
@@ -54,6 +57,9 @@ const maxScopes = 100
 // give up. A no, and nobody's answer in time, are mcphost.ErrSignInRefused. It is half of
 // mcphost.SignIn.
 func (g *Gate) Visit(ctx context.Context, p mcphost.SignInPage) error {
+	if err := g.Ready(ctx, mcphost.SignInPlan{Server: p.Server, Calls: p.Calls, Issuer: p.Issuer, Resource: p.Resource}); err != nil {
+		return err
+	}
 	shown, err := opener.Check(p.URL)
 	if err != nil {
 		g.notice("", "sign_in", p.Server, fmt.Sprintf("The server %s cannot be signed in to: %v.", clean.Reveal(p.Server), err))
@@ -75,9 +81,44 @@ func (g *Gate) Visit(ctx context.Context, p mcphost.SignInPage) error {
 	return q.open(d)
 }
 
+// Ready says whether a person can be asked to sign in, and else, once for each wish, tells
+// what to do. Nothing is recorded then: nobody was asked, and nothing was sent.
+func (g *Gate) Ready(_ context.Context, p mcphost.SignInPlan) error {
+	if g.o.Policy.SignIn != Deny && g.o.OpenURL != nil {
+		return nil
+	}
+	g.notice(g.origin(p.Server, p.Calls).conversation, "sign_in", p.Server, g.unasked(p))
+	return mcphost.ErrSignInNobody
+}
+
+// Register asks the person whether this program may register itself at a server that does
+// not say how one signs in to it.
+func (g *Gate) Register(ctx context.Context, p mcphost.SignInPlan) error {
+	if err := g.Ready(ctx, p); err != nil {
+		return err
+	}
+	q := g.signing(ctx, p.Server, p.Calls)
+	q.s = SignIn{Phase: SignInRegister, Issuer: p.Issuer, Resource: p.Resource}
+	q.reason = fmt.Sprintf("The server does not say how one signs in. Steward would register itself at %s to find out, and show you the page before it is opened.", clean.Line(clean.Reveal(p.Issuer), 200))
+	if err := q.propose(); err != nil {
+		return err
+	}
+	a, d, err := q.decide()
+	if err != nil {
+		return err
+	}
+	if a.Action != Accept {
+		return q.refuse(d)
+	}
+	return q.end(d, journal.OK, journal.EffectDone)
+}
+
 // Client asks the person for the client that was registered by hand at an authorization
 // server which takes no other way. It is half of mcphost.SignIn.
 func (g *Gate) Client(ctx context.Context, r mcphost.ClientRequest) (mcphost.OAuthClient, error) {
+	if err := g.Ready(ctx, mcphost.SignInPlan{Server: r.Server, Issuer: r.Issuer}); err != nil {
+		return mcphost.OAuthClient{}, err
+	}
 	q := g.signing(ctx, r.Server, nil)
 	q.reason = clean.Line(g.o.Redact(r.Reason), 500)
 	if rest, ok := strings.CutPrefix(q.reason, "the "); ok {
@@ -144,8 +185,11 @@ func (q *signing) propose() error {
 }
 
 func (q *signing) what() string {
-	if q.s.Phase == SignInClient {
+	switch q.s.Phase {
+	case SignInClient:
 		return "client for signing in"
+	case SignInRegister:
+		return "registration for signing in"
 	}
 	return "sign-in"
 }
@@ -159,14 +203,9 @@ func (q *signing) page() string {
 	return u.String()
 }
 
-// decide asks the person, or answers for nobody where the policy says that nobody is
-// asked. The decision's word is never empty.
+// decide asks the person. The decision's word is never empty.
 func (q *signing) decide() (Answer, decision, error) {
 	g := q.g
-	if g.o.Policy.SignIn == Deny {
-		g.notice(q.o.conversation, "sign_in", q.o.server, q.unasked())
-		return Answer{}, decision{word: Denied, by: byFlag, reason: "nobody can be asked to sign in here"}, nil
-	}
 	q.hash = hashOf("sign-in", q.s.Phase, q.o.server, q.s.Issuer, q.s.Resource, q.s.URL, q.s.Redirect, strings.Join(q.s.Scopes, " "), fmt.Sprint(q.s.More), q.reason)
 	if err := q.entry.Shown(q.log, q.hash); err != nil {
 		return Answer{}, decision{}, fmt.Errorf("nobody is asked to sign in, because that cannot be recorded: %w", err)
@@ -186,10 +225,12 @@ func (q *signing) decide() (Answer, decision, error) {
 }
 
 // unasked says what to do where nobody can be asked.
-func (q *signing) unasked() string {
-	server := clean.Reveal(q.o.server)
-	return fmt.Sprintf("The server %s wants you to sign in at %s, and nobody can be asked here. Sign in once, in the window under Servers, or on a terminal with: steward servers review %s",
-		server, clean.Line(clean.Reveal(host(q.s.Issuer)), 200), server)
+func (g *Gate) unasked(p mcphost.SignInPlan) string {
+	hint := ""
+	if g.o.SignInHint != nil {
+		hint = g.o.SignInHint(p.Server)
+	}
+	return strings.TrimSpace(fmt.Sprintf("The server %s wants you to sign in at %s, and nobody can be asked here. %s", clean.Reveal(p.Server), clean.Line(clean.Reveal(host(p.Issuer)), 200), hint))
 }
 
 // over says why a question about signing in ends with its context: there may be no call
@@ -197,7 +238,7 @@ func (q *signing) unasked() string {
 func (q *signing) over(ctx context.Context) (decision, string) {
 	cause := context.Cause(ctx)
 	switch {
-	case errors.Is(cause, context.DeadlineExceeded), q.s.Phase == SignInAsk && q.g.o.Now().Sub(q.started) >= mcphost.SignInLimit-time.Second:
+	case errors.Is(cause, context.DeadlineExceeded), (q.s.Phase == SignInAsk || q.s.Phase == SignInRegister) && q.g.o.Now().Sub(q.started) >= mcphost.SignInLimit-time.Second:
 		return decision{word: Expired, by: byExpiry, reason: "nobody answered in time"}, goneExpired
 	case errors.Is(cause, ErrClosed), slices.ContainsFunc(q.o.calls, func(call context.Context) bool { return call.Err() != nil }):
 		return q.o.givenUp(ctx)
@@ -242,10 +283,6 @@ func visible(s string) bool {
 // open opens the page that the person agreed to, once that is on the disk.
 func (q *signing) open(d decision) error {
 	g := q.g
-	if g.o.OpenURL == nil {
-		d = decision{word: Denied, by: byFlag, reason: "addresses cannot be opened here"}
-		return q.refuse(d)
-	}
 	err := q.record(d)
 	if err == nil {
 		_, err = q.entry.Intent(q.log, []byte(q.page()))
@@ -280,13 +317,25 @@ func (q *signing) stay() (leave func()) {
 		}
 		return nil
 	}})
-	gone := func() { g.waiting.leave(w, goneWithdrawn, "") }
+	gone := func() { g.waiting.leave(w, goneWithdrawn, q.came()) }
 	stop := context.AfterFunc(q.ctx, gone)
 	return func() {
 		if stop() {
 			gone()
 		}
 	}
+}
+
+// came says what came of the page that was opened; "" where it was given up.
+func (q *signing) came() string {
+	cause := context.Cause(q.ctx)
+	switch {
+	case errors.Is(cause, mcphost.ErrSignedIn):
+		return fmt.Sprintf("You are signed in at %s.", clean.Line(clean.Reveal(q.s.Issuer), 300))
+	case cause == nil, errors.Is(cause, context.Canceled), errors.Is(cause, ErrClosed), errors.Is(cause, ErrStopped):
+		return ""
+	}
+	return fmt.Sprintf("You are not signed in: %s", clean.Line(q.g.line(cause.Error()), 500))
 }
 
 // giveUp ends a sign-in whose page stands open in the browser.

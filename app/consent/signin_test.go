@@ -171,7 +171,6 @@ func TestASignInThatIsNotWanted(t *testing.T) {
 			end(context.DeadlineExceeded)
 		}, mcphost.ErrSignInRefused},
 		{"given up", journal.Withdrawn, Withdrawn, Policy{}, func(r *rig, end context.CancelCauseFunc) { r.phase(SignInAsk); end(nil) }, context.Canceled},
-		{"nobody can be asked", journal.Denied, Denied, Policy{SignIn: Deny}, func(*rig, context.CancelCauseFunc) {}, mcphost.ErrSignInRefused},
 	} {
 		r, b := signInRig(t, func(o *Options) { o.Policy = tc.policy })
 		ctx, end := context.WithCancelCause(context.Background())
@@ -188,11 +187,59 @@ func TestASignInThatIsNotWanted(t *testing.T) {
 		if len(b.all()) > 0 {
 			t.Errorf("%s: opened %q", tc.name, b.all())
 		}
-		if tc.policy.SignIn == Deny && !r.seen(func(e event.Event) bool {
-			n, ok := e.(event.Notice)
-			return ok && n.Kind == "sign_in" && strings.Contains(n.Message, "login.example.co.uk") && strings.Contains(n.Message, "steward servers review team")
-		}) {
-			t.Errorf("%s: nobody was told how to sign in", tc.name)
+	}
+}
+
+// TestNobodyIsAskedAndNobodyIsBlamed checks that a wish which nobody can be asked about is
+// told once and recorded as no one's answer.
+func TestNobodyIsAskedAndNobodyIsBlamed(t *testing.T) {
+	t.Parallel()
+	r, b := signInRig(t, func(o *Options) {
+		o.Policy.SignIn = Deny
+		o.SignInHint = func(server string) string { return "Do so elsewhere for " + server }
+	})
+	ctx := context.Background()
+	plan := mcphost.SignInPlan{Server: "team", Issuer: "https://login.example.co.uk"}
+	_, client := r.gate.Client(ctx, mcphost.ClientRequest{Server: "team", Issuer: plan.Issuer, Reason: "Why."})
+	for what, err := range map[string]error{"ready": r.gate.Ready(ctx, plan), "register": r.gate.Register(ctx, plan), "visit": r.gate.Visit(ctx, page()), "client": client} {
+		if !errors.Is(err, mcphost.ErrSignInNobody) || errors.Is(err, mcphost.ErrSignInRefused) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if rec := r.signIns(); len(rec) != 0 || len(b.all()) != 0 || len(r.gate.Waiting().List()) != 0 {
+		t.Errorf("recorded %+v, opened %q", rec, b.all())
+	}
+	if !r.seen(func(e event.Event) bool {
+		n, ok := e.(event.Notice)
+		return ok && n.Kind == "sign_in" && strings.Contains(n.Message, "login.example.co.uk") && strings.Contains(n.Message, "Do so elsewhere for team")
+	}) {
+		t.Error("nobody was told how to sign in")
+	}
+}
+
+// TestRegisteringIsAskedWhereNothingSaysHow checks the question that comes before a
+// registration that no metadata offer.
+func TestRegisteringIsAskedWhereNothingSaysHow(t *testing.T) {
+	t.Parallel()
+	for action, want := range map[string]struct {
+		err     error
+		outcome string
+	}{Accept: {nil, journal.OK}, Decline: {mcphost.ErrSignInRefused, journal.Denied}, Cancel: {mcphost.ErrSignInRefused, journal.Cancelled}} {
+		r, b := signInRig(t, nil)
+		done := make(chan error, 1)
+		go func() {
+			done <- r.gate.Register(context.Background(), mcphost.SignInPlan{Server: "team", Issuer: "https://mcp.example", Resource: "https://mcp.example/mcp"})
+		}()
+		i := r.phase(SignInRegister)
+		if p := i.Presentation; p.Issuer != "https://mcp.example" || !strings.Contains(p.Message, "register itself at https://mcp.example") || i.SignIn.URL != "" {
+			t.Errorf("%+v", p)
+		}
+		r.answer(i, Answer{Action: action})
+		if err := wait(t, done); !errors.Is(err, want.err) {
+			t.Errorf("%s: %v", action, err)
+		}
+		if rec := r.signIns(); len(rec) != 1 || rec[0].Outcome != want.outcome || len(b.all()) != 0 {
+			t.Errorf("%s: recorded %+v, opened %q", action, rec, b.all())
 		}
 	}
 }

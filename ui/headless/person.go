@@ -20,6 +20,7 @@ type person struct {
 	mu      sync.Mutex
 	queue   []string
 	current string
+	why     string             // current has gone; "" for nothing to say
 	gone    context.CancelFunc // ends the question on the screen
 	more    chan struct{}      // holds one
 	done    chan struct{}
@@ -63,6 +64,7 @@ func (p *person) on(e event.Event) {
 	case event.WaitingGone:
 		p.queue = slices.DeleteFunc(p.queue, func(id string) bool { return id == e.ID })
 		if p.current == e.ID {
+			p.why = e.Reason
 			p.gone()
 		}
 	}
@@ -100,7 +102,7 @@ func (p *person) next(ctx context.Context) (consent.Item, context.Context, bool)
 			p.gone()
 		}
 		itemCtx, gone := context.WithCancel(ctx)
-		p.current, p.gone = id, gone
+		p.current, p.gone, p.why = id, gone, ""
 		return item, itemCtx, true
 	}
 	return consent.Item{}, nil, false
@@ -113,7 +115,10 @@ func (p *person) decide(ctx context.Context, item consent.Item) {
 	for {
 		answer, err := p.term.answer(ctx, item)
 		if ctx.Err() != nil {
-			p.term.print(over(item))
+			p.mu.Lock()
+			why := p.why
+			p.mu.Unlock()
+			p.term.print(over(item, why))
 			return
 		}
 		if err != nil { // the input is closed, or the terminal is gone

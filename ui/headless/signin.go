@@ -15,9 +15,12 @@ func (t *terminal) putSignIn(ctx context.Context, item consent.Item) (consent.An
 	case consent.SignInClient:
 		return t.putClient(ctx, item)
 	}
-	seen := false
-	key, err := t.put(ctx, func(c *card) { signInCard(c, item) }, offer{choices: []choice{
-		{"y", "yes", "open this page in the browser", true},
+	seen, yes, put := false, "open this page in the browser", signInCard
+	if item.SignIn.Phase == consent.SignInRegister {
+		yes, put = "register Steward there", registerCard
+	}
+	key, err := t.put(ctx, func(c *card) { put(c, item) }, offer{choices: []choice{
+		{"y", "yes", yes, true},
 		{"n", "no", "do not sign in", false},
 	}}, &seen)
 	switch {
@@ -45,6 +48,19 @@ func signInCard(c *card, item consent.Item) {
 	c.line("", "  This page would be opened in your browser:")
 	c.value("    ", "The page", p.URL, plain)
 	c.value("  Host: ", "Its host", p.Host, bold)
+	c.warnings(p.Warnings)
+}
+
+// registerCard asks whether to introduce this program where nothing says that one can.
+func registerCard(c *card, item consent.Item) {
+	p := item.Presentation
+	c.rule()
+	c.line("", fmt.Sprintf("The server %s wants a sign-in%s", cutShort(p.Server, nameCharacters), whose(item)))
+	c.printf("\n")
+	c.value("  ", "Why you are asked", p.Message, plain)
+	c.value("  At      ", "Where Steward would register", p.Issuer, bold)
+	c.value("  For     ", "What it is for", p.Resource, plain)
+	c.line("", "  Nothing has been sent there yet.")
 	c.warnings(p.Warnings)
 }
 
@@ -94,8 +110,11 @@ func (t *terminal) putClient(ctx context.Context, item consent.Item) (consent.An
 }
 
 // over says that an item has gone while it stood on the screen.
-func over(item consent.Item) string {
+func over(item consent.Item, why string) string {
 	if item.Kind == consent.KindSignIn && item.SignIn.Phase == consent.SignInBrowser {
+		if why != "" {
+			return why + "\n"
+		}
 		return "The browser is not waited for any more.\n"
 	}
 	return "This no longer waits for an answer; nothing was decided.\n"

@@ -80,7 +80,7 @@ func TestSigningInOnATerminal(t *testing.T) {
 	if _, err := signinserver.Visit(page); err != nil {
 		t.Fatal(err)
 	}
-	d.waitFor("The browser is not waited for any more.")
+	d.waitFor("You are signed in at " + r.s.Issuer() + ".")
 	rest := d.end(0)
 	if out := d.out.String(); !strings.Contains(out, "You are signed in with [secret:") || len(r.s.Leaks(out+rest)) > 0 {
 		t.Errorf("out: %s\nscreen: %s", out, rest)
@@ -157,8 +157,31 @@ func TestWithoutATerminalNobodySignsIn(t *testing.T) {
 			t.Errorf("doctor lacks %s: %s", want, doctor.out)
 		}
 	}
+	if strings.Contains(doctor.out, "refused") || !strings.Contains(doctor.out, "nobody can be asked here") {
+		t.Errorf("doctor blames somebody: %s", doctor.out)
+	}
 	r.opened(0)
-	if n := r.s.Heard("/authorize"); n != 0 {
-		t.Errorf("the page was asked for %d times", n)
+	for _, path := range []string{"/authorize", "/register", "/token"} {
+		if n := r.s.Heard(path); n != 0 {
+			t.Errorf("%s was asked for %d times", path, n)
+		}
+	}
+	journal := steward(t, "journal", "export", "--format", "jsonl", "--data", r.data).mustExit(t, 0)
+	// Each run has the record of its failed start, and none of a question.
+	if n := strings.Count(journal.out, `"kind":"server","parent"`); n != 4 || strings.Contains(journal.out, `"flag"`) || strings.Contains(journal.out, "refused") {
+		t.Errorf("%d records, or somebody is blamed: %s", n, journal.out)
+	}
+}
+
+// TestWhatCannotBeKeptIsSaidWhereASignInIsWanted checks that a sign-in which nothing would
+// keep is not advised as one that is done once.
+func TestWhatCannotBeKeptIsSaidWhereASignInIsWanted(t *testing.T) {
+	t.Parallel()
+	r := newSignInRun(t)
+	cmd := prepared(t, "call", "team", "who", "--consent", "allow", "--data", r.data, "--servers", r.servers)
+	cmd.Env = environment(t, "PATH="+r.bin)
+	got := finish(t, cmd).mustExit(t, 1).mustSay(t, "cannot be kept here", "steward servers review team --secrets-file", "--passphrase-env")
+	if all := got.out + got.errOut; strings.Contains(all, "Sign in once") || strings.Contains(all, "kept only until") {
+		t.Errorf("it says %s", all)
 	}
 }

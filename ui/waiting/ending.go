@@ -73,6 +73,9 @@ func (e *ending) words(item consent.Item) string {
 		return ownWords(item, *e.own)
 	}
 	if in := item.SignIn; in != nil && in.Phase == consent.SignInBrowser {
+		if e.reason != "" {
+			return e.reason
+		}
 		return lang.X("signin.browser_over", "The browser is not waited for any more. Servers says whether you are signed in.")
 	}
 	if e.deleted {

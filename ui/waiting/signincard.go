@@ -16,7 +16,7 @@ import (
 )
 
 // signInBody is a server that wants the person to sign in: the question whether its page may be opened, the wait for the
-// browser, or the question for a client that was registered by hand.
+// browser, or the question whether to register, or for a client that was registered by hand.
 type signInBody struct {
 	c       *Card
 	phase   string
@@ -41,6 +41,8 @@ func newSignInBody(c *Card) *signInBody {
 		_, b.problem = opener.Check(c.item.SignIn.URL)
 	case consent.SignInBrowser:
 		refuse, look = lang.X("common.cancel", "Cancel"), plain
+	case consent.SignInRegister:
+		accept = lang.X("signin.do_register", "Register Steward there")
 	case consent.SignInClient:
 		accept = lang.X("signin.go_on", "Go on")
 		b.buildForm()
@@ -76,6 +78,8 @@ func (b *signInBody) title() []text.Run {
 	switch b.phase {
 	case consent.SignInBrowser:
 		words = lang.X("signin.browser", "waits for the browser, where you sign in")
+	case consent.SignInRegister:
+		words = lang.X("signin.wants_register", "does not say how one signs in")
 	case consent.SignInClient:
 		words = lang.X("signin.wants_client", "can be signed in to only by a program that was registered by hand")
 	}
@@ -92,7 +96,7 @@ func (b *signInBody) rows() []fyne.CanvasObject {
 		out = append(out, text.NewLabel(lang.X("signin.browser_means", "Steward goes on by itself when the browser comes back. If no page was opened, copy this address into the browser of this computer."), text.Run{}, text.Wrap))
 		return append(out, newBox(theme.CodeGround, c.address(c.item.SignIn.URL)))
 	}
-	if b.phase == consent.SignInClient && p.Message != "" {
+	if p.Message != "" {
 		v := c.view()
 		v.SetText(sentence.Worded(p.Message), text.Run{})
 		out = append(out, v)
@@ -113,6 +117,8 @@ func (b *signInBody) rows() []fyne.CanvasObject {
 		out = append(out, newBox(theme.RefusalTint, v))
 	case b.form != nil:
 		out = append(out, c.caption(lang.X("signin.register", "Register Steward there with this redirect address, then enter what you are given."), theme.Dim), b.form)
+	case b.phase == consent.SignInRegister:
+		out = append(out, c.caption(lang.X("signin.register_means", "Nothing has been sent there yet."), theme.Dim))
 	default:
 		out = append(out, newBox(theme.CodeGround, c.address(c.item.SignIn.URL)), c.caption(lang.X("elicitation.open_means", "It is opened in your browser, once, when you choose so. Nothing was opened yet."), theme.Dim))
 	}
@@ -199,6 +205,8 @@ func signInWords(phase string, a consent.Answer) string {
 		return lang.X("signin.you_gave_up", "You gave up signing in.")
 	case a.Action != consent.Accept:
 		return lang.X("signin.you_refused", "You did not sign in. You can still do so under Servers.")
+	case phase == consent.SignInRegister:
+		return lang.X("signin.you_registered", "You let Steward register there.")
 	case phase == consent.SignInClient:
 		return lang.X("signin.you_named", "You entered the client.")
 	}

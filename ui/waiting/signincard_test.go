@@ -101,7 +101,7 @@ func TestAPageForSigningInIsOpenedFromItsCard(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.over(w)
-	if s := shownText(w); !strings.Contains(s, "The browser is not waited for any more.") {
+	if s := shownText(w); !strings.Contains(s, "You are signed in at ") {
 		t.Errorf("afterwards the card says %q", s)
 	}
 	if err := r.ended(); err != nil {

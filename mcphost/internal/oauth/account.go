@@ -58,7 +58,8 @@ type Account struct {
 	shown   place  // where a sign-in is, or was last
 	last    Denial // that no sign-in has answered yet
 	needed  bool
-	refused bool
+	refused error           // ErrRefused or ErrNobody, and why: nobody is asked again by itself
+	lapsed  error           // why the last tokens were not renewed; nil once there are others
 	vain    map[string]bool // scopes that a sign-in did not bring
 	flight  *flight
 	closed  bool
@@ -209,10 +210,13 @@ func (a *Account) admit(ctx context.Context, d Denial, t *Tries) (*flight, error
 	switch {
 	case a.closed:
 		return nil, errClosed
-	case d.Status == http.StatusUnauthorized && t.asked > 0, t.asked >= maxAsked:
+	case d.Status == http.StatusUnauthorized && t.asked > 0 && (d.Token != "" || a.lapsed == nil), t.asked >= maxAsked:
+		if d.Token == "" && a.lapsed != nil {
+			return nil, a.lapsed // the server has not seen what a sign-in brought
+		}
 		return nil, a.endless()
-	case a.refused && !isQuiet(ctx):
-		return nil, ErrRefused
+	case a.refused != nil && !isQuiet(ctx):
+		return nil, a.refused
 	case a.flight != nil && !a.flight.quiet && isQuiet(ctx):
 		return nil, errNeedsPerson
 	case a.flight != nil:
@@ -246,8 +250,8 @@ func (a *Account) start(quiet bool, run func(context.Context, *flight) error) *f
 		a.mu.Lock()
 		fl.err = err
 		a.flight = nil
-		if errors.Is(err, ErrRefused) {
-			a.refused = true
+		if errors.Is(err, ErrRefused) || errors.Is(err, ErrNobody) {
+			a.refused = err
 		}
 		a.mu.Unlock()
 		a.o.Changed()
@@ -380,6 +384,9 @@ func (a *Account) enter(ctx context.Context, fl *flight, d Denial, t Tries) erro
 	a.mu.Lock()
 	a.shown = p
 	a.mu.Unlock()
+	if err := a.o.Person.Ready(ctx, a.plan(fl, p)); err != nil {
+		return err
+	}
 	fl.asked = true
 	close(fl.asking)
 	a.o.Changed()

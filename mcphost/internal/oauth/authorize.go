@@ -20,10 +20,27 @@ const VisitLimit = 5 * time.Minute
 // ErrRefused says that the person did not want to sign in.
 var ErrRefused = errors.New("signing in was refused")
 
+// ErrDenied says that the authorization server, or the person at its page, said no.
+var ErrDenied = fmt.Errorf("the authorization server did not grant it: %w", ErrRefused)
+
+// ErrSignedIn is the cause with which the context of a visit ends that brought tokens.
+var ErrSignedIn = errors.New("you are signed in")
+
+// ErrNobody says that there is nobody who could be asked to sign in.
+var ErrNobody = errors.New("nobody can be asked here to sign in")
+
 // Person is asked. mcphost.SignIn says more.
 type Person interface {
+	Ready(ctx context.Context, p Plan) error
+	Register(ctx context.Context, p Plan) error
 	Visit(ctx context.Context, p Page) error
 	Client(ctx context.Context, r Request) (Client, error)
+}
+
+// Plan is a sign-in that has not begun; see mcphost.SignInPlan.
+type Plan struct {
+	Calls            []string
+	Issuer, Resource string
 }
 
 // Page is where a person signs in; see mcphost.SignInPage.
@@ -44,14 +61,17 @@ type Client struct{ ID, Secret string }
 // authorization server no longer knows is registered anew, once.
 func (a *Account) authorize(ctx context.Context, f *fetcher, fl *flight, p place, scopes []string, more bool) (tokens, error) {
 	for again := false; ; again = true {
-		t, c, err := a.once(ctx, f, fl, p, scopes, more)
+		visit, over := context.WithCancelCause(ctx)
+		t, c, err := a.once(visit, f, fl, p, scopes, more)
 		if err == nil {
+			over(ErrSignedIn)
 			t.Asked = scopes
 			if len(t.Scopes) == 0 {
 				t.Scopes = scopes // what is not said is as it was asked for (RFC 6749, 5.1)
 			}
 			return t, nil
 		}
+		over(a.explain(p, err))
 		ours := c.Origin == fromServer || c.Origin == fromPerson
 		if !isGone(err) || !ours || again {
 			return tokens{}, a.explain(p, err)
@@ -81,6 +101,13 @@ func (a *Account) once(ctx context.Context, f *fetcher, fl *flight, p place, sco
 	c, found, err := a.known(ctx, p)
 	if err != nil {
 		return tokens{}, c, err
+	}
+	if !found && p.server.guessed {
+		// Whoever answers a request that it does not know with 401 is no authorization
+		// server by that: the person decides whether it is spoken to as one.
+		if err := a.permit(ctx, fl, p); err != nil {
+			return tokens{}, c, err
+		}
 	}
 	state, verifier := rand.Text(), rand.Text()+rand.Text() // 130 and 260 bits
 	back, err := a.open(c, state)
@@ -132,6 +159,25 @@ func (a *Account) once(ctx context.Context, f *fetcher, fl *flight, p place, sco
 	c.Port = back.port
 	a.keep(ctx, p, c)
 	return t, c, nil
+}
+
+// plan is what a person is told before a sign-in begins.
+func (a *Account) plan(fl *flight, p place) Plan {
+	return Plan{Calls: a.callsOf(fl), Issuer: p.server.issuer, Resource: p.resource}
+}
+
+// permit asks the person whether to register where nothing says that one can.
+func (a *Account) permit(ctx context.Context, fl *flight, p place) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, VisitLimit, context.DeadlineExceeded)
+	defer cancel()
+	err := a.o.Person.Register(ctx, a.plan(fl, p))
+	switch {
+	case err == nil, errors.Is(err, ErrRefused), errors.Is(err, ErrNobody):
+		return err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return &Error{Message: fmt.Sprintf("nobody was asked whether to register at %s: %v", show(p.server.issuer), err), Hint: "Try again.", Err: err}
 }
 
 // pageFor is the address of the page where a person signs in (RFC 6749, 4.1.1; RFC 7636,
@@ -201,10 +247,9 @@ func (a *Account) open(c client, state string) (*callback, error) {
 	return back, nil
 }
 
-// visit asks the person and waits for the browser to come back.
+// visit asks the person and waits for the browser to come back. The context ends with the
+// sign-in.
 func (a *Account) visit(ctx context.Context, back *callback, p Page) (url.Values, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	visited := make(chan error, 1)
 	a.tasks.Go(func() {
 		defer func() {
@@ -222,8 +267,8 @@ func (a *Account) visit(ctx context.Context, back *callback, p Page) (url.Values
 			return answer, nil
 		case err := <-visited:
 			switch {
-			case errors.Is(err, ErrRefused):
-				return nil, ErrRefused
+			case errors.Is(err, ErrRefused), errors.Is(err, ErrNobody):
+				return nil, err
 			case err != nil:
 				return nil, &Error{Message: fmt.Sprintf("the page for signing in could not be opened: %v", err), Hint: "Try again.", Err: err}
 			}
@@ -251,7 +296,11 @@ func readAnswer(s authServer, q url.Values) (string, error) {
 			Hint:    "It was not used: another site may have tried to sign in in your place. Tell whoever runs the server.",
 		}
 	case q.Get("error") == "access_denied":
-		return "", ErrRefused
+		said := "access_denied"
+		if more := plain(q.Get("error_description")); more != "" {
+			said += ": " + more
+		}
+		return "", &Error{Message: fmt.Sprintf("the authorization server %s did not grant it (%s)", show(s.issuer), said), Err: ErrDenied}
 	case q.Get("error") != "":
 		return "", &endpointError{status: 302, code: errorCode(q.Get("error")), said: plain(q.Get("error_description"))}
 	}

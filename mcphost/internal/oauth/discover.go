@@ -289,7 +289,7 @@ func (d discovery) read(o object, issuer string) (authServer, *Error) {
 		}
 		if err != nil {
 			return authServer{}, &Error{
-				Message: fmt.Sprintf("the authorization server %s names a %s that is not used: %v", show(issuer), e.name, err),
+				Message: fmt.Sprintf("the authorization server %s names an address as %s that is not used: %v", show(issuer), e.name, err),
 				Hint:    "Tell whoever runs the server.", Err: err,
 			}
 		}

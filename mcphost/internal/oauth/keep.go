@@ -43,7 +43,7 @@ func (a *Account) adopt(p place, t tokens) {
 	a.hide(t.Access, t.Refresh, t.Client.Secret)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.token, a.place, a.shown, a.last = t, p, p, Denial{}
+	a.token, a.place, a.shown, a.last, a.lapsed = t, p, p, Denial{}, nil
 	close(a.adopted)
 	a.adopted = make(chan struct{})
 }
@@ -93,7 +93,10 @@ func (a *Account) replace(ctx context.Context, f *fetcher, p place, old tokens) 
 			a.forget(ctx, clientKey(old.Issuer))
 		}
 	}
-	a.drop(old)
+	a.drop(old, &Error{
+		Message: fmt.Sprintf("the authorization server %s refused to renew the sign-in (%v)", show(p.server.issuer), err),
+		Hint:    "Sign in again, or tell whoever runs it.", Err: err,
+	})
 	if isGone(err) || isRevoked(err) {
 		a.forget(ctx, tokensKey(old.Issuer, old.Resource))
 		return errNeedsPerson
@@ -103,10 +106,12 @@ func (a *Account) replace(ctx context.Context, f *fetcher, p place, old tokens) 
 	return errNeedsPerson
 }
 
-// drop takes tokens out of use.
-func (a *Account) drop(old tokens) {
+// drop takes tokens out of use, and remembers and says why.
+func (a *Account) drop(old tokens, why *Error) {
+	a.o.Warn(why.Message)
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.lapsed = why
 	if a.token.Access == old.Access {
 		a.token = tokens{}
 	}
@@ -116,7 +121,7 @@ func (a *Account) drop(old tokens) {
 // and that the server has not refused. Where those cannot be renewed, the person is asked.
 func (a *Account) SignIn(ctx context.Context) error {
 	a.mu.Lock()
-	a.refused, a.vain = false, nil
+	a.refused, a.vain = nil, nil
 	d, t := a.last, a.token
 	a.mu.Unlock()
 	a.o.Changed()
@@ -179,7 +184,7 @@ func (a *Account) SignOut(ctx context.Context) error {
 func (a *Account) State() State {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := State{Needed: a.needed, Refused: a.refused, Issuer: a.shown.server.issuer, Resource: a.shown.resource}
+	s := State{Needed: a.needed, Refused: errors.Is(a.refused, ErrRefused), Issuer: a.shown.server.issuer, Resource: a.shown.resource}
 	if fl := a.flight; fl != nil {
 		select {
 		case <-fl.asking:

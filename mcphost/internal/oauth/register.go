@@ -66,6 +66,11 @@ func (a *Account) register(ctx context.Context, f *fetcher, p place, port int) (
 	}
 	var refused *endpointError
 	switch {
+	case errors.As(err, &refused) && refused.status < 300:
+		return client{}, "", &Error{
+			Message: fmt.Sprintf("the authorization server %s answered the registration of this program with something else (%v)", show(p.server.issuer), err),
+			Hint:    "Tell whoever runs it, or give a client id under which this program is registered there.", Err: err,
+		}
 	case !errors.As(err, &refused) || refused.temporary():
 		return client{}, "", &Error{Message: fmt.Sprintf("registering at %s failed: %v", show(p.server.issuer), err), Hint: "Check the network, and try again later.", Err: err}
 	case p.server.guessed:
@@ -82,8 +87,8 @@ func (a *Account) register(ctx context.Context, f *fetcher, p place, port int) (
 func (a *Account) ask(ctx context.Context, p place, port int, reason string) (client, error) {
 	c, err := a.o.Person.Client(ctx, Request{Issuer: p.server.issuer, Redirect: redirectOn(port), Reason: strings.ToUpper(reason[:1]) + reason[1:] + "."})
 	switch {
-	case errors.Is(err, ErrRefused):
-		return client{}, ErrRefused
+	case errors.Is(err, ErrRefused), errors.Is(err, ErrNobody):
+		return client{}, err
 	case err != nil:
 		return client{}, &Error{Message: reason, Hint: "Set the client id under which this program is registered there.", Err: err}
 	case c.ID == "":

@@ -60,7 +60,10 @@ const (
 	fromPerson   origins = "asked"
 )
 
-func tokensKey(issuer, resource string) string { return "tokens " + issuer + " " + resource }
+// TokensPrefix is how the keys of tokens begin.
+const TokensPrefix = "tokens "
+
+func tokensKey(issuer, resource string) string { return TokensPrefix + issuer + " " + resource }
 func clientKey(issuer string) string           { return "client " + issuer }
 
 // boundKey is where it is kept which authorization server a configured client

@@ -103,6 +103,12 @@ func (l *Link) admit(ctx, caller context.Context, method string, err error, t *o
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
 	if err := l.Admit(both, err, t); err != nil {
+		var e *Error
+		if method == "tools/call" && errors.As(err, &e) {
+			before := *e
+			before.Message = "the call was refused before it was run: " + e.Message
+			return &before
+		}
 		return err
 	}
 	if method != "tools/call" {

@@ -63,6 +63,12 @@ func (b *browser) Delete(_ context.Context, key string) error {
 	return nil
 }
 
+// Ready implements [mcphost.SignIn].
+func (b *browser) Ready(context.Context, mcphost.SignInPlan) error { return nil }
+
+// Register implements [mcphost.SignIn].
+func (b *browser) Register(context.Context, mcphost.SignInPlan) error { return nil }
+
 // Visit implements [mcphost.SignIn].
 func (b *browser) Visit(ctx context.Context, p mcphost.SignInPage) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL, nil)
