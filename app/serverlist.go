@@ -52,6 +52,7 @@ type OAuth = config.OAuth
 type ServerDetail struct {
 	ServerStatus
 	Entry        ServerEntry // as written; what is secret in it stands as ${secret:NAME} or is left out
+	InFile       []string    // the NAMEs of Entry's ${secret:NAME} that are no secrets yet: the values stand in the list itself
 	Instructions string
 	ServerTools  []ServerTool
 	ServerOffers

@@ -178,7 +178,8 @@ func (a *App) serverWith(ctx context.Context, name string, facts func(context.Co
 	if err != nil {
 		return ServerDetail{}, err
 	}
-	d := ServerDetail{ServerStatus: s, Entry: withoutSecrets(c), Log: a.ServerLog(name), Stderr: a.ServerStderr(name), Frames: a.ServerFrames(name)}
+	shown, inFile := HideSecrets(c)
+	d := ServerDetail{ServerStatus: s, Entry: shown, InFile: inFile, Log: a.ServerLog(name), Stderr: a.ServerStderr(name), Frames: a.ServerFrames(name)}
 	e := a.servers.entry(name)
 	d.Doctor = a.doctorOf(list, c, e)
 	conn := e.started()

@@ -167,7 +167,7 @@ func (r *review) draw() {
 	}
 	out := []fyne.CanvasObject{strong(lang.X("servers.review_title", "Review of {{.server}}", map[string]any{"server": clean.Reveal(r.from.Name)}))}
 	if _, odd := app.CheckServer(r.from.Entry); r.found == nil || len(odd) > 0 { // else it is the first of what was found
-		out = append(out, r.s.k.entryCard(r.page, r.from.Entry, odd...))
+		out = append(out, r.s.k.entryCard(r.page, inFile(r.from.Entry, r.from.InFile), odd...))
 	}
 	if r.problem != nil {
 		out = append(out, note(language.Message(r.problem), theme.Refusal, theme.RefusalTint))
