@@ -13,8 +13,8 @@ import (
 	"steward/app"
 	"steward/app/clean"
 	"steward/ui/form"
-	"steward/ui/text"
 	"steward/ui/sentence"
+	"steward/ui/text"
 	"steward/ui/theme"
 )
 
