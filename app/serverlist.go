@@ -27,6 +27,7 @@ type ServerStatus struct {
 	// Counts are -1 while they are not known.
 	Tools, Prompts, Resources, Templates int
 	Pending                              int // definitions that wait for a review
+	New                                  int // of those, how many there was nothing of before
 	Error                                string
 	Hint                                 string // what to do about Error, or empty
 	Output                               string // the last it wrote on standard error, where its start failed

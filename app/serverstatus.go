@@ -113,7 +113,7 @@ func (a *App) running(s *ServerStatus, e *serverEntry) {
 }
 
 func (s *ServerStatus) know(k serverKnown) {
-	s.Prompts, s.Resources, s.Templates, s.Pending, s.Latency = k.prompts, k.resources, k.templates, k.pending, k.latency
+	s.Prompts, s.Resources, s.Templates, s.Pending, s.New, s.Latency = k.prompts, k.resources, k.templates, k.pending, k.fresh, k.latency
 }
 
 func (d *ServerDetail) know(k serverKnown) {

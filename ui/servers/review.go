@@ -170,7 +170,9 @@ func (r *review) draw() {
 		out = append(out, r.s.k.entryCard(r.page, inFile(r.from.Entry, r.from.InFile), odd...))
 	}
 	if r.problem != nil {
-		out = append(out, note(language.Message(r.problem), theme.Refusal, theme.RefusalTint))
+		if r.from.Error == "" { // else it stands in the head
+			out = append(out, note(language.Message(r.problem), theme.Refusal, theme.RefusalTint))
+		}
 		if stderr := r.s.k.d.App.ServerStderr(r.server); stderr != "" {
 			out = append(out, r.s.k.listing(r.page, "", stderr))
 		}
@@ -211,7 +213,7 @@ func (r *review) same() bool {
 	if r.problem != nil {
 		problem = r.problem.Error()
 	}
-	shape, err := json.Marshal([]any{r.server, r.entry, r.open, r.busy, hash, problem, r.notice, r.from.Enabled, r.from.State == app.ServerUnreviewed})
+	shape, err := json.Marshal([]any{r.server, r.entry, r.open, r.busy, hash, problem, r.notice, r.from.Enabled, r.from.State == app.ServerUnreviewed, r.from.Error == ""})
 	if err != nil || string(shape) == r.shape {
 		return err == nil
 	}
