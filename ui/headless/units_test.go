@@ -202,3 +202,19 @@ func TestATableIsAlignedByWhatIsSeen(t *testing.T) {
 		}
 	}
 }
+
+// Of bytes without a type the address is said, and of a resource without text that it came.
+func TestContentWithoutTextIsNamed(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]event.Content{
+		"[resource file:///a, 3 bytes]\n":        {Type: "resource", URI: "file:///a", Data: []byte("abc")},
+		"[resource file:///a text/x, 3 bytes]\n": {Type: "resource", URI: "file:///a", MIMEType: "text/x", Data: []byte("abc")},
+		"[image image/png, 3 bytes]\n":           {Type: "image", MIMEType: "image/png", Data: []byte("abc")},
+		"[image, 3 bytes]\n":                     {Type: "image", Data: []byte("abc")},
+		"[resource file:///a]\n":                 {Type: "resource", URI: "file:///a"},
+	} {
+		if got := resultText([]event.Content{c}, nil); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
