@@ -61,6 +61,7 @@ func run(args []string, s headless.Streams) int {
 		args = append([]string{"ask"}, append(args, demoPrompt)...)
 	}
 	debug.SetGCPercent(commandGC)
+	environment.ForCommand()
 	runtime.UnlockOSThread() // the toolkit ties the first goroutine to the main thread, which only the window needs
 	return headless.Run(context.Background(), args, s, program)
 }

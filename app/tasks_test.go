@@ -241,9 +241,10 @@ func TestTheEndOfATaskInACopy(t *testing.T) {
 				r.until("it is stopped", func() bool { return r.app.StopCall(call.ID) })
 			}
 			r.until("it has ended", func() bool { return r.messages(id)[1].Calls[0].State == CallDone })
-			if copied := r.messages(c.ID)[1].Calls[0]; copied.State != CallDone || copied.Outcome != r.messages(id)[1].Calls[0].Outcome {
-				t.Errorf("the copy shows %+v", copied)
-			}
+			r.until("the copy shows it", func() bool {
+				copied := r.messages(c.ID)[1].Calls[0]
+				return copied.State == CallDone && copied.Outcome == r.messages(id)[1].Calls[0].Outcome
+			})
 			r.say(c.ID, "and?")
 			texts, _ := r.lastRequest()
 			if all := strings.Join(texts, "\n"); !strings.Contains(all, want) || strings.Contains(all, "not finished yet") {

@@ -7,37 +7,43 @@ package assets
 
 import (
 	"archive/zip"
-	"bytes"
 	"embed"
 	"io/fs"
 	"path"
 	"strings"
+	"unsafe"
 )
+
+// readOnly gives the bytes of a text of the program without copying them: whoever writes into them ends the program.
+//
+// What is embedded as bytes lies among the program's variables, which makes every command two megabytes larger: the
+// system maps what surrounds a variable along with it. As text it lies apart, and takes memory only once it is used.
+func readOnly(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
 // The fonts hold Latin, Greek, Cyrillic and the characters of simplified Chinese in one file each; fonts.sh makes them.
 var (
 	//go:embed fonts/StewardSans-Regular.otf
-	sansRegular []byte
+	sansRegular string
 	//go:embed fonts/StewardSans-Bold.otf
-	sansBold []byte
+	sansBold string
 	//go:embed fonts/StewardSans-Italic.otf
-	sansItalic []byte
+	sansItalic string
 	//go:embed fonts/StewardMono-Regular.otf
-	monoRegular []byte
+	monoRegular string
 )
 
 // SansRegular is the font of everything that is read.
-func SansRegular() []byte { return sansRegular }
+func SansRegular() []byte { return readOnly(sansRegular) }
 
 // SansBold is the font of names and headings.
-func SansBold() []byte { return sansBold }
+func SansBold() []byte { return readOnly(sansBold) }
 
 // SansItalic has slanted Latin and upright Chinese.
-func SansItalic() []byte { return sansItalic }
+func SansItalic() []byte { return readOnly(sansItalic) }
 
 // MonoRegular is the font of code and arguments: a Chinese character is two letters wide, and no two characters are
 // ever drawn as one sign.
-func MonoRegular() []byte { return monoRegular }
+func MonoRegular() []byte { return readOnly(monoRegular) }
 
 //go:embed fonts/OFL.txt
 var fontLicense string
@@ -52,20 +58,22 @@ var licenses string
 func Licenses() string { return licenses }
 
 //go:embed icon.png
-var appIcon []byte
+var appIcon string
 
 // AppIcon is the program's own icon as PNG.
-func AppIcon() []byte { return appIcon }
+func AppIcon() []byte { return readOnly(appIcon) }
 
 //go:embed icons/*.svg icons/controls/*.svg
 var icons embed.FS
 
 //go:embed grammars/grammars.zip
-var grammars []byte
+var grammars string
 
 // Grammars are the languages that code can be coloured in: one file for each, in the XML of the chroma library. grammars/make.go
 // makes them. The error is that of a damaged build.
-func Grammars() (fs.FS, error) { return zip.NewReader(bytes.NewReader(grammars), int64(len(grammars))) }
+func Grammars() (fs.FS, error) {
+	return zip.NewReader(strings.NewReader(grammars), int64(len(grammars)))
+}
 
 //go:embed grammars/LICENSE
 var grammarLicense string

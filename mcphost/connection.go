@@ -191,13 +191,21 @@ func (c *Connection) want() *run {
 func (c *Connection) Restart(ctx context.Context) error {
 	c.mu.Lock()
 	c.crashes = 0
-	if c.state == StateReady && c.restart != nil {
-		c.run = &run{done: make(chan struct{})}
-		c.state = StateStarting // no request starts on the old session any more
-		c.restart(errRestart)
-	}
+	c.beginAnew()
 	c.mu.Unlock()
 	return c.ensure(ctx)
+}
+
+// beginAnew has the server started again if it runs, and reports whether it does. c.mu is
+// held.
+func (c *Connection) beginAnew() bool {
+	if c.state != StateReady || c.restart == nil {
+		return false
+	}
+	c.run = &run{done: make(chan struct{})}
+	c.state = StateStarting // no request starts on the old session any more
+	c.restart(errRestart)
+	return true
 }
 
 var errRestart = errors.New("the server is being restarted")
@@ -232,6 +240,9 @@ func (c *Connection) supervise() {
 			c.stopped()
 			return
 		case <-c.wake:
+			if !c.wanted() {
+				continue // by those who shared a start that is over
+			}
 		case <-pause:
 		}
 		pause = nil
@@ -243,6 +254,13 @@ func (c *Connection) supervise() {
 			pause = time.After(wait)
 		}
 	}
+}
+
+// wanted reports whether a start is asked for that has not been made.
+func (c *Connection) wanted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.run != nil && !c.run.finished
 }
 
 // serve starts the server and waits for its end. It reports whether to start

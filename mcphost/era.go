@@ -171,12 +171,7 @@ func (c *Connection) outgrown(l *live, err error) {
 		return
 	}
 	c.mu.Lock()
-	current := c.live == l && c.state == StateReady && c.restart != nil
-	if current {
-		c.run = &run{done: make(chan struct{})}
-		c.state = StateStarting // no request starts on the old session any more
-		c.restart(errRestart)
-	}
+	current := c.live == l && c.beginAnew()
 	c.mu.Unlock()
 	if current {
 		c.note("state", "", "it no longer speaks the version of the protocol that was agreed on; it is asked again")

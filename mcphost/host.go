@@ -124,8 +124,10 @@ func (h *Host) Close(ctx context.Context) error {
 		wg.Go(func() { errs[i] = c.Close(ctx) })
 	}
 	wg.Go(h.paths.Close)
+	var signIns error
+	wg.Go(func() { signIns = h.accounts.close(ctx) })
 	wg.Wait()
-	return errors.Join(append(errs, h.accounts.close(ctx))...)
+	return errors.Join(append(errs, signIns)...)
 }
 
 // forget removes a closed connection.

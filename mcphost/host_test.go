@@ -210,6 +210,38 @@ func TestConnectShares(t *testing.T) {
 	}
 }
 
+// TestFailedStartIsNotRepeated has several wait for one start that fails: it is then over
+// for all of them, and nothing starts the server again by itself.
+func TestFailedStartIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	h, w := trial.Host(t, mcphost.Options{})
+	cfg := trial.Scripted("s", "--start", "@sleep 500ms", "--start", "@exit 3")
+	var all sync.WaitGroup
+	for range 5 {
+		all.Go(func() {
+			if _, err := h.Connect(t.Context(), cfg); err == nil {
+				t.Error("it started")
+			}
+		})
+	}
+	all.Wait()
+	time.Sleep(300 * time.Millisecond) // in which it would be started again
+	for _, c := range h.Connections() {
+		if err := c.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	n := 0
+	for _, o := range w.Seen() {
+		if s, ok := o.(mcphost.StateChanged); ok && s.State == mcphost.StateStarting {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("it was started %d times", n)
+	}
+}
+
 // TestStartOutlivesItsContext checks that neither the start nor the connection
 // depends on the context of Connect.
 func TestStartOutlivesItsContext(t *testing.T) {

@@ -2,9 +2,11 @@ package mcphost_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -200,6 +202,75 @@ func TestSignInRenewalInTheWay(t *testing.T) {
 	}
 }
 
+// TestSignInRenewalNobodyWaitsFor checks that the tokens of a renewal are kept though
+// whoever wanted them has left, and that the end of a session is none.
+func TestSignInRenewalNobodyWaitsFor(t *testing.T) {
+	t.Parallel()
+	var slow, ended atomic.Bool
+	var ahead atomic.Int64
+	asked, answer := make(chan struct{}, 1), make(chan struct{})
+	s := guarded(t, authserver.Options{
+		Take: func(_ *authserver.Server, _ http.ResponseWriter, r *http.Request) bool {
+			if slow.Load() && r.URL.Path == "/token" {
+				asked <- struct{}{}
+				<-answer
+			}
+			return false
+		},
+		TakeMCP: func(_ *authserver.Server, w http.ResponseWriter, r *http.Request) bool {
+			w.Header().Set("Mcp-Session-Id", "session")
+			ended.Store(ended.Load() || r.Method == http.MethodDelete)
+			return false
+		},
+	})
+	p := newSigner()
+	h, _ := trial.Host(t, mcphost.Options{SignIn: p, Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+	c := trial.Connect(t, h, guardedConfig(s))
+	k := toolCall(t, c, nil)
+	slow.Store(true)
+	ahead.Add(int64(2 * time.Hour))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if r, err := send.Tool(ctx, k); err != nil || r.Outcome == send.OK {
+			t.Errorf("the call that was stopped: %+v, %v", r, err)
+		}
+	}()
+	<-asked
+	cancel()
+	<-done
+	slow.Store(false)
+	close(answer)
+	if r, err := send.Tool(t.Context(), toolCall(t, c, nil)); err != nil || r.Outcome != send.OK || p.count() != 1 {
+		t.Errorf("%s: %s, %v, %d visits", r.Outcome, r.Reason, err, p.count())
+	}
+	ahead.Add(int64(2 * time.Hour))
+	before := len(s.Requests("as", "/token"))
+	if err := c.Close(t.Context()); err != nil || !ended.Load() || len(s.Requests("as", "/token")) != before {
+		t.Errorf("%v, the end was sent: %v, with %d token requests", err, ended.Load(), len(s.Requests("as", "/token"))-before)
+	}
+}
+
+// TestSignInShortTokens checks that tokens which last seconds are used until they expire.
+func TestSignInShortTokens(t *testing.T) {
+	t.Parallel()
+	var ahead atomic.Int64
+	begun := time.Now()
+	s := guarded(t, authserver.Options{ExpiresIn: 20})
+	h, _ := trial.Host(t, mcphost.Options{SignIn: newSigner(), Now: func() time.Time { return begun.Add(time.Duration(ahead.Load())) }})
+	c := trial.Connect(t, h, guardedConfig(s))
+	for _, step := range []struct {
+		at     time.Duration
+		tokens int
+	}{{0, 1}, {14 * time.Second, 1}, {16 * time.Second, 2}, {30 * time.Second, 2}, {40 * time.Second, 3}} {
+		ahead.Store(int64(step.at))
+		if r, err := send.Tool(t.Context(), toolCall(t, c, nil)); err != nil || r.Outcome != send.OK || len(s.Requests("as", "/token")) != step.tokens {
+			t.Errorf("after %s: %s, %v, %d token requests", step.at, r.Outcome, err, len(s.Requests("as", "/token")))
+		}
+	}
+}
+
 // TestSignInCorrectedSecret checks that a client secret which was corrected where it
 // is kept serves at the next start: the configuration that names it is the same.
 func TestSignInCorrectedSecret(t *testing.T) {
@@ -219,6 +290,41 @@ func TestSignInCorrectedSecret(t *testing.T) {
 	}
 	cfg.OAuth.ClientSecret = "right-secret"
 	trial.Connect(t, h, cfg)
+}
+
+// TestSignInTwoRoots checks that connections to one server with different folders, which
+// are begun at once, sign in once.
+func TestSignInTwoRoots(t *testing.T) {
+	t.Parallel()
+	s := guarded(t, authserver.Options{})
+	p := newSigner()
+	h, _ := trial.Host(t, mcphost.Options{SignIn: p})
+	errs := make(chan error, 2)
+	p.visit = func(ctx context.Context, page mcphost.SignInPage) error {
+		for until := time.Now().Add(30 * time.Second); len(callsOf(s, "server/discover")) < 2; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(until) {
+				return errors.New("the other has not begun")
+			}
+		}
+		_, err := browse(ctx, page.URL)
+		return err
+	}
+	for _, root := range []string{"/one", "/two"} {
+		cfg := guardedConfig(s)
+		cfg.Roots = []string{root}
+		go func() {
+			_, err := h.Connect(t.Context(), cfg)
+			errs <- err
+		}()
+	}
+	if one, two := <-errs, <-errs; one != nil || two != nil || p.count() != 1 || len(s.Requests("as", "/token")) != 1 {
+		t.Errorf("%v, %v, %d visits, %d token requests", one, two, p.count(), len(s.Requests("as", "/token")))
+	}
+}
+
+// callsOf are the requests of a method that the MCP server received.
+func callsOf(s *authserver.Server, method string) []authserver.Seen {
+	return slices.DeleteFunc(s.Requests("mcp", "/mcp"), func(r authserver.Seen) bool { return !strings.Contains(r.Body, `"`+method+`"`) })
 }
 
 // TestSignInTwoEntries checks that two entries for one server share its tokens,

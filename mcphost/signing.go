@@ -92,15 +92,20 @@ type accounts struct {
 	all    map[string]*oauth.Account // by ServerConfig.accountKey
 }
 
+// close ends all sign-ins side by side, within the time that a connection has for its end.
 func (s *accounts) close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, closeLimit)
+	defer cancel()
 	s.mu.Lock()
 	s.closed = true
 	all := slices.Collect(maps.Values(s.all)) // they stay, for the secrets they know
 	s.mu.Unlock()
-	var errs []error
-	for _, a := range all {
-		errs = append(errs, a.Close(ctx))
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, a := range all {
+		wg.Go(func() { errs[i] = a.Close(ctx) })
 	}
+	wg.Wait()
 	return errors.Join(errs...)
 }
 

@@ -27,7 +27,7 @@ type OpenTask struct {
 }
 
 // openTask reads the record of a call that is running; false where no task was made of
-// it, or what was kept of that is gone.
+// it, or what was kept of that is gone or cannot be read.
 func (j *Journal) openTask(s *storage.Snapshot, row storage.Record) (t OpenTask, ok bool, err error) {
 	if Kind(row.Kind) != KindCall || row.Outcome != Running {
 		return t, false, nil
@@ -38,13 +38,10 @@ func (j *Journal) openTask(s *storage.Snapshot, row storage.Record) (t OpenTask,
 	}
 	t = OpenTask{Record: recordOf(row), Entry: &Entry{j: j, n: row.N, kind: KindCall, decision: Allowed, intended: true}}
 	for _, e := range events {
-		m, err := readMeta(e)
-		if err != nil {
-			return t, false, fmt.Errorf("reading event %d: %w", e.Seq, err)
-		}
-		c, err := readContent(e)
-		if err != nil {
-			return t, false, fmt.Errorf("reading event %d: %w", e.Seq, err)
+		m, unread := readMeta(e)
+		c, odd := readContent(e)
+		if unread != nil || odd != nil {
+			return t, false, nil // the check of the journal tells of it; nobody is kept from starting
 		}
 		switch {
 		case e.Kind == evProposed:

@@ -89,3 +89,35 @@ func shut(t *testing.T, j *Journal) {
 	ok(t, j.Close(context.Background()))
 	ok(t, j.store.Close())
 }
+
+// What is kept of a task and cannot be read any more keeps nobody from starting: where the person goes on with a journal that
+// does not hold, the call ends as not known.
+func TestATaskThatCannotBeReadIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]string{
+		"its body": `UPDATE body SET bytes = CAST('{' AS BLOB) WHERE event = (SELECT max(seq) FROM event WHERE kind = 'attempt')`,
+		"its word": `UPDATE event SET meta = '{' WHERE kind = 'attempt'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			j, _ := reopen(t, dir)
+			e, err := j.Propose(t.Context(), Proposal{Kind: KindCall, Server: "s", Tool: "build", Arguments: `{}`, Detail: map[string]any{"call": "k_1"}})
+			ok(t, err)
+			ok(t, e.Decided(t.Context(), Decision{Decision: Allowed, By: "person"}))
+			_, err = e.Intent(t.Context(), []byte(`{}`))
+			ok(t, err)
+			ok(t, e.Attempt(t.Context(), AttemptTask, json.RawMessage(`{"taskId":"t-1"}`)))
+			shut(t, j)
+			tampered(t, dir, change)
+			j, _ = reopen(t, dir)
+			ok(t, j.Acknowledge(t.Context()))
+			shut(t, j)
+			j, r := reopen(t, dir)
+			defer shut(t, j)
+			if len(r.Tasks) != 0 || len(r.Unknown) != 1 || r.Unknown[0].Record != e.Number() {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}

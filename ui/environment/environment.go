@@ -45,6 +45,9 @@ func Restore() {
 	}
 }
 
+// ForCommand prepares what a command in the terminal alone needs. It is called before the command begins.
+func ForCommand() { forMemory() }
+
 // ForWindow prepares what the window alone needs. It is called before the toolkit's app is made.
 func ForWindow() {
 	forLanguage()

@@ -92,9 +92,9 @@ func (a *Account) Use(base *http.Transport) {
 
 // Limits of one request to the server.
 const (
-	maxTries = 8 // it is sent again at most so often
-	maxAsked = 3 // the person is asked at most so often, where ever more is wanted
-	leeway   = 30 * time.Second
+	maxTries = 8                // it is sent again at most so often
+	maxAsked = 3                // the person is asked at most so often, where ever more is wanted
+	leeway   = 30 * time.Second // tokens are renewed so long before they expire
 )
 
 // Tries counts what was done for one request.
@@ -117,7 +117,7 @@ func (a *Account) Token(ctx context.Context) (string, error) {
 	for tried := false; ; {
 		a.mu.Lock()
 		t, now := a.token, a.o.Now()
-		if tried || a.closed || t.Access == "" || t.Refresh == "" || t.Expires.IsZero() || now.Before(t.Expires.Add(-leeway)) {
+		if tried || a.closed || t.Access == "" || t.Refresh == "" || t.Expires.IsZero() || now.Before(t.Expires.Add(-t.leeway())) {
 			a.mu.Unlock()
 			return t.Access, nil
 		}
@@ -144,6 +144,14 @@ func (a *Account) Token(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
+}
+
+// Held returns the token at hand, as it is, for what is not worth a renewal; "" where
+// there is none.
+func (a *Account) Held() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.token.Access
 }
 
 // Admit answers a denial: when it returns nil, the request may be sent again. It

@@ -46,7 +46,7 @@ func reachBy(ctx context.Context, server *url.URL, lookup func(ctx context.Conte
 	for _, ip := range ips {
 		switch kind(ip) {
 		case loopback:
-			r.loopback, r.private, r.here = true, true, !named || isOurs(host)
+			r.loopback, r.private, r.here = true, true, !named || isUnowned(host)
 		case private:
 			r.private = true
 		case link:
@@ -56,9 +56,9 @@ func reachBy(ctx context.Context, server *url.URL, lookup func(ctx context.Conte
 	return r
 }
 
-// isOurs reports whether nobody on the internet says where a name leads: it has no
+// isUnowned reports whether nobody on the internet says where a name leads: it has no
 // domain, or one that nobody can own (RFC 6761, RFC 6762).
-func isOurs(host string) bool {
+func isUnowned(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]
 	return isLocalhost(host) || last == host || slices.Contains([]string{"test", "local", "internal", "lan"}, last)
 }

@@ -108,19 +108,7 @@ func (a *Account) once(ctx context.Context, f *fetcher, fl *flight, p place, sco
 		}
 	}
 	a.hide(c.Secret, verifier)
-	sum := sha256.Sum256([]byte(verifier))
-	q := url.Values{
-		"response_type": {"code"}, "client_id": {c.ID}, "redirect_uri": {back.redirect()}, "state": {state},
-		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
-		"resource": {p.resource},
-	}
-	if len(scopes) > 0 {
-		q.Set("scope", strings.Join(scopes, " "))
-	}
-	if slices.Contains(scopes, offline) {
-		q.Set("prompt", "consent") // else it is not granted (OpenID Connect Core, 11)
-	}
-	address, err := extend(p.server.authorize, q)
+	address, err := pageFor(p, c, back.redirect(), state, verifier, scopes)
 	if err != nil {
 		return tokens{}, c, err
 	}
@@ -144,6 +132,24 @@ func (a *Account) once(ctx context.Context, f *fetcher, fl *flight, p place, sco
 	c.Port = back.port
 	a.keep(ctx, p, c)
 	return t, c, nil
+}
+
+// pageFor is the address of the page where a person signs in (RFC 6749, 4.1.1; RFC 7636,
+// 4.3; RFC 8707, 2.1).
+func pageFor(p place, c client, redirect, state, verifier string, scopes []string) (string, error) {
+	sum := sha256.Sum256([]byte(verifier))
+	q := url.Values{
+		"response_type": {"code"}, "client_id": {c.ID}, "redirect_uri": {redirect}, "state": {state},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
+		"resource": {p.resource},
+	}
+	if len(scopes) > 0 {
+		q.Set("scope", strings.Join(scopes, " "))
+	}
+	if slices.Contains(scopes, offline) {
+		q.Set("prompt", "consent") // else it is not granted (OpenID Connect Core, 11)
+	}
+	return extend(p.server.authorize, q)
 }
 
 // extend adds parameters to an address, in place of its own of the same names.

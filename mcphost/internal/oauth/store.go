@@ -24,9 +24,19 @@ type tokens struct {
 	Access   string    `json:"access_token"`
 	Refresh  string    `json:"refresh_token,omitempty"`
 	Expires  time.Time `json:"expires,omitzero"`
-	Asked    []string  `json:"asked,omitempty"`  // the scopes that were asked for
-	Scopes   []string  `json:"scopes,omitempty"` // that were granted
+	Seconds  int       `json:"expires_in,omitempty"` // for which they were granted
+	Asked    []string  `json:"asked,omitempty"`      // the scopes that were asked for
+	Scopes   []string  `json:"scopes,omitempty"`     // that were granted
 	Client   client    `json:"client"`
+}
+
+// leeway is how long before they expire tokens are renewed: those that last no longer
+// than that would be renewed for each request.
+func (t tokens) leeway() time.Duration {
+	if t.Seconds == 0 {
+		return leeway
+	}
+	return min(leeway, time.Duration(t.Seconds)*time.Second/4)
 }
 
 // client is this program as an authorization server knows it.

@@ -99,10 +99,29 @@ func (f *fetcher) request(ctx context.Context, s authServer, address string, c c
 	return f.post(ctx, address, form, user)
 }
 
+// grace is how long a request for tokens may go on when nobody waits for it any more.
+const grace = 2 * time.Second
+
+// lasting returns a context that ends so long after its parent: a refresh token or a code
+// is used up by a request, so that tokens whose answer was not waited for are lost.
+func lasting(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
+	stop := context.AfterFunc(parent, func() {
+		t := time.AfterFunc(grace, cancel)
+		context.AfterFunc(ctx, func() { t.Stop() })
+	})
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
 // grant asks the token endpoint for tokens and reads its answer (RFC 6749, 5.1).
 // Where that is not what it should be there are none.
 func (f *fetcher) grant(ctx context.Context, p place, c client, form url.Values, now time.Time) (tokens, error) {
 	form.Set("resource", p.resource) // RFC 8707, 2.2
+	ctx, cancel := lasting(ctx)
+	defer cancel()
 	a, err := f.request(ctx, p.server, p.server.token, c, form)
 	if err != nil {
 		return tokens{}, err
@@ -137,7 +156,7 @@ func (f *fetcher) grant(ctx context.Context, p place, c client, form url.Values,
 	}
 	t := tokens{Issuer: p.server.issuer, Resource: p.resource, Access: access, Refresh: refresh, Scopes: strings.Fields(scope), Client: c}
 	if life > 0 {
-		t.Expires = now.Add(life)
+		t.Expires, t.Seconds = now.Add(life), int(life/time.Second)
 	}
 	return t, nil
 }

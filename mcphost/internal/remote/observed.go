@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 
 	"steward/mcphost/internal/wire"
 )
@@ -39,18 +40,37 @@ func (o observed) RoundTrip(req *http.Request) (*http.Response, error) {
 		note += " " + kind
 	}
 	if resp.StatusCode >= 300 && resp.Body != nil {
-		body := bufio.NewReaderSize(resp.Body, maxNoted)
+		body := limited(resp.Body)
 		begin, _ := body.Peek(maxNoted) // what ends it is for the one who reads on
-		resp.Body = struct {
-			io.Reader
-			io.Closer
-		}{body, resp.Body}
+		resp.Body = body
 		if text := strings.TrimSpace(string(begin)); text != "" {
 			note += "\n\n" + text
 		}
 	}
 	o.tap.Note(false, sentIn(req), []byte(note))
 	return resp, nil
+}
+
+// brief is a body that is closed when it has not come to its end in time.
+type brief struct {
+	*bufio.Reader
+	io.Closer
+	timer *time.Timer
+}
+
+func limited(body io.ReadCloser) *brief {
+	return &brief{bufio.NewReaderSize(body, maxNoted), body, time.AfterFunc(errorLimit, func() { _ = body.Close() })} // whoever reads gets an error
+}
+
+func (b *brief) Close() error {
+	b.timer.Stop()
+	return b.Closer.Close()
+}
+
+// explanation is what a server says with an error, as far as it came.
+func explanation(resp *http.Response) []byte {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // the status says that it has failed
+	return body
 }
 
 // sentIn is the message that a request carried; nil if it carried none.

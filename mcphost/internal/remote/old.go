@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -47,10 +46,7 @@ func (l *Link) streamOld(feed *feed) error {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
 	case resp.StatusCode >= 300:
-		body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-		if err != nil {
-			body = nil
-		}
+		body := explanation(resp)
 		return l.refusal(resp, body)
 	case kind != "text/event-stream":
 		return l.noAnswer(resp.StatusCode, "it sent %q instead of a stream", short(resp.Header.Get("Content-Type")))
@@ -183,9 +179,6 @@ func (l *Link) sendOld(ctx context.Context, frame []byte, out *wire.Outgoing) er
 	if resp.StatusCode < 300 {
 		return nil
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-	if err != nil {
-		body = nil
-	}
+	body := explanation(resp)
 	return l.refusal(resp, body)
 }

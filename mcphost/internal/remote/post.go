@@ -131,10 +131,12 @@ func whenSent(ctx context.Context, sent func()) context.Context {
 	})
 }
 
-// discard ends a response of which nothing more is wanted; a little is read so
-// that the connection can be used again.
+// discard ends a response of which nothing more is wanted. One that says that it is
+// short is read so that the connection can be used again; another may never end.
 func discard(resp *http.Response) {
-	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // nothing is lost with it
+	if resp.ContentLength >= 0 && resp.ContentLength <= 4<<10 {
+		_, _ = io.Copy(io.Discard, resp.Body) // nothing is lost with it
+	}
 	_ = resp.Body.Close()
 }
 

@@ -33,6 +33,7 @@ const (
 	dialLimit    = 20 * time.Second // connecting, and again the TLS handshake
 	notifyLimit  = 10 * time.Second // sending a notification or an answer
 	deleteLimit  = time.Second      // ending a session
+	errorLimit   = 5 * time.Second  // what a server says with an error, to its end
 	renewLimit   = 30 * time.Second // beginning a session again
 	lateLimit    = 10 * time.Minute // waiting for an answer after a cancellation
 	firstPause   = time.Second      // before a stream is opened again
@@ -278,7 +279,10 @@ func (l *Link) endSession() {
 		return
 	}
 	l.dress(req)
-	resp, err := l.do(req)
+	if l.o.Account != nil && l.protected() {
+		bear(req, l.o.Account.Held()) // the end is too short for a renewal
+	}
+	resp, err := l.client.Do(req)
 	if err != nil {
 		return
 	}

@@ -48,10 +48,7 @@ func (l *Link) begin(id string, frame []byte) {
 // sent again without being asked for.
 func (x *exchange) again(ctx context.Context, resp *http.Response, generation int) error {
 	l := x.link
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-	if err != nil {
-		body = nil
-	}
+	body := explanation(resp)
 	if err := l.renew(ctx, generation, x.header); err != nil {
 		return fmt.Errorf("%w; a new session could not be begun: %w", l.refusal(resp, body), err)
 	}
@@ -85,21 +82,7 @@ func (l *Link) renew(ctx context.Context, generation int, header http.Header) er
 	if frame == nil {
 		return errors.New("no session had been begun")
 	}
-	again := withID(frame, "session-"+strconv.Itoa(generation+1))
-	l.o.Tap.Note(true, nil, again)
-	resp, err := l.send(ctx, http.Header{}, again, request{method: "initialize", session: new(string)}, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }() // all that is wanted has been read
-	if resp.StatusCode >= 300 {
-		return l.outgrown(resp.StatusCode, l.refusal(resp, nil))
-	}
-	said, err := l.begun(resp)
-	if err != nil {
-		return l.outgrown(resp.StatusCode, err)
-	}
-	id, err := l.sessionID(resp)
+	id, said, err := l.shakeHands(ctx, withID(frame, "session-"+strconv.Itoa(generation+1)))
 	if err != nil {
 		return err
 	}
@@ -129,6 +112,24 @@ func (l *Link) renew(ctx context.Context, generation int, header http.Header) er
 		l.o.Renewed()
 	}
 	return nil
+}
+
+// shakeHands sends initialize again, and returns the new session's id and what the server says of itself.
+func (l *Link) shakeHands(ctx context.Context, initialize []byte) (id string, said json.RawMessage, err error) {
+	l.o.Tap.Note(true, nil, initialize)
+	resp, err := l.send(ctx, http.Header{}, initialize, request{method: "initialize", session: new(string)}, nil)
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() { _ = resp.Body.Close() }() // all that is wanted has been read
+	if resp.StatusCode >= 300 {
+		return "", nil, l.outgrown(resp.StatusCode, l.refusal(resp, nil))
+	}
+	if said, err = l.begun(resp); err != nil {
+		return "", nil, l.outgrown(resp.StatusCode, err)
+	}
+	id, err = l.sessionID(resp)
+	return id, said, err
 }
 
 // outgrown takes a refusal to begin a session again. Where it is not for now, nor for want of a sign-in, there may

@@ -23,15 +23,19 @@ func (l *Link) do(req *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, l.unsigned(0, err)
 		}
-		if token != "" {
-			req.Header.Set("Authorization", "Bearer "+token)
-		}
+		bear(req, token)
 	}
 	resp, err := l.client.Do(req)
 	if err != nil {
 		return nil, l.unreachable(err)
 	}
 	return resp, nil
+}
+
+func bear(req *http.Request, token string) {
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
 }
 
 // unsigned explains a sign-in that did not come about.

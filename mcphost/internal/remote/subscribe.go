@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"strconv"
@@ -70,10 +69,7 @@ func (x *exchange) listen(ctx context.Context, frame []byte, again bool) error {
 	}
 	defer func() { _ = resp.Body.Close() }() // read to its end
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); resp.StatusCode >= 300 || kind != "text/event-stream" {
-		body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-		if err != nil {
-			body = nil
-		}
+		body := explanation(resp)
 		if resp.StatusCode >= 300 {
 			return l.refusal(resp, body)
 		}
