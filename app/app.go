@@ -273,7 +273,10 @@ func (a *App) Close(ctx context.Context) error {
 
 // notice says something to a person, now or as soon as somebody listens.
 func (a *App) notice(kind, server, message string) {
-	e := event.Notice{Kind: kind, Server: server, Message: message}
+	a.tellNotice(event.Notice{Kind: kind, Server: server, Message: message})
+}
+
+func (a *App) tellNotice(e event.Notice) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.listened {
@@ -331,7 +334,7 @@ func (a *App) tellProblems(list serverList) {
 	}
 	for _, p := range list.problems {
 		if _, usable := config.Find(list.servers, p.Server); concerns == nil || usable && slices.Contains(concerns, p.Server) {
-			a.notice("servers_file", p.Server, p.String())
+			a.tellNotice(event.Notice{Kind: "servers_file", Server: p.Server, Message: p.String(), Hint: usable})
 		}
 	}
 }

@@ -29,10 +29,6 @@ type ImportPlace struct {
 	Path    string
 }
 
-// withoutSecrets is an entry as it may be shown and edited: what looks like a secret stands
-// as the place it would be moved to.
-func withoutSecrets(c config.Server) ServerEntry { return config.WithoutSecrets(c) }
-
 // AddServer writes a new server into the data folder's list. Values that look like secrets
 // go to the secrets, and ${secret:NAME} stands in their place. It is not started: review
 // it first. The error says what is wrong with the entry, or that the name is taken.

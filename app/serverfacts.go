@@ -42,7 +42,7 @@ type serverKnown struct {
 	conn                          *mcphost.Connection
 	prompts, resources, templates int // -1: could not be listed
 	offers                        ServerOffers
-	pending                       int
+	pending, fresh                int
 	latency                       time.Duration
 	stale                         bool
 }
@@ -177,7 +177,7 @@ func (a *App) readOffers(ctx context.Context, conn *mcphost.Connection, k *serve
 	k.offers = o
 	if errs[0] == nil {
 		if r, err := a.gate.ReviewWith(ctx, conn, prompts); err == nil {
-			k.pending = r.Pending()
+			k.pending, k.fresh = r.Pending(), r.New()
 		}
 	}
 }

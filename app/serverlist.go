@@ -27,6 +27,7 @@ type ServerStatus struct {
 	// Counts are -1 while they are not known.
 	Tools, Prompts, Resources, Templates int
 	Pending                              int // definitions that wait for a review
+	New                                  int // of those, how many there was nothing of before
 	Error                                string
 	Hint                                 string // what to do about Error, or empty
 	Output                               string // the last it wrote on standard error, where its start failed
@@ -52,6 +53,7 @@ type OAuth = config.OAuth
 type ServerDetail struct {
 	ServerStatus
 	Entry        ServerEntry // as written; what is secret in it stands as ${secret:NAME} or is left out
+	InFile       []string    // the NAMEs of Entry's ${secret:NAME} that are no secrets yet: the values stand in the list itself
 	Instructions string
 	ServerTools  []ServerTool
 	ServerOffers

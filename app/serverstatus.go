@@ -113,7 +113,7 @@ func (a *App) running(s *ServerStatus, e *serverEntry) {
 }
 
 func (s *ServerStatus) know(k serverKnown) {
-	s.Prompts, s.Resources, s.Templates, s.Pending, s.Latency = k.prompts, k.resources, k.templates, k.pending, k.latency
+	s.Prompts, s.Resources, s.Templates, s.Pending, s.New, s.Latency = k.prompts, k.resources, k.templates, k.pending, k.fresh, k.latency
 }
 
 func (d *ServerDetail) know(k serverKnown) {
@@ -178,7 +178,8 @@ func (a *App) serverWith(ctx context.Context, name string, facts func(context.Co
 	if err != nil {
 		return ServerDetail{}, err
 	}
-	d := ServerDetail{ServerStatus: s, Entry: withoutSecrets(c), Log: a.ServerLog(name), Stderr: a.ServerStderr(name), Frames: a.ServerFrames(name)}
+	shown, inFile := HideSecrets(c)
+	d := ServerDetail{ServerStatus: s, Entry: shown, InFile: inFile, Log: a.ServerLog(name), Stderr: a.ServerStderr(name), Frames: a.ServerFrames(name)}
 	e := a.servers.entry(name)
 	d.Doctor = a.doctorOf(list, c, e)
 	conn := e.started()

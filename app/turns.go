@@ -115,3 +115,7 @@ func unlessMissing(err error) error {
 
 // Working names the conversations that a turn runs in, in no order.
 func (a *App) Working() []string { return a.engine.Working() }
+
+// UnderWay counts what closing the program would break off: the calls that run, and the turns. It does not wait for
+// anything.
+func (a *App) UnderWay() (calls, turns int) { return a.gate.Running(), len(a.engine.Working()) }

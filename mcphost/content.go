@@ -69,7 +69,11 @@ func readContent(raw json.RawMessage) (c Content, note string) {
 	c = Content{Type: wire.Text(m["type"]), MIMEType: wire.Text(m["mimeType"]), URI: wire.Text(m["uri"]), Name: wire.Text(m["name"]), Raw: raw}
 	switch c.Type {
 	case "text":
-		if absent(m["text"]) || m["text"][0] != '"' {
+		if absent(m["text"]) {
+			c.Text = string(raw) // the whole block, for there is nothing else of it
+			return c, "its text is no text; it was kept as written."
+		}
+		if m["text"][0] != '"' {
 			c.Text = string(m["text"])
 			return c, "its text is no text; it was kept as written."
 		}

@@ -179,7 +179,8 @@ func loopback(host string) bool {
 // checkInlineSecrets finds keys that stand in the file itself. The message
 // never repeats them.
 func (e *entry) checkInlineSecrets() {
-	flag := func(field, where, suggest string) {
+	flag := func(field, where, label string) {
+		name := e.s.Name + "." + label // as MoveSecrets would name it
 		n := len(e.r.problems)
 		defer func() {
 			for i := range e.r.problems[n:] {
@@ -187,7 +188,7 @@ func (e *entry) checkInlineSecrets() {
 			}
 		}()
 		e.warns(e.at(field), where+" holds what looks like a secret, readable for everyone who gets this file",
-			fmt.Sprintf("Write ${secret:%s} here and store the value with: steward servers review SERVER --secret %s. The one in the file should be replaced at its issuer.", suggest, suggest))
+			fmt.Sprintf("Write ${secret:%s} here and store the value with: steward servers review %s --secret %s. The one in the file should be replaced at its issuer.", name, word(e.s.Name), word(name)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.s.Env)) {
 		if secretlike(name, e.s.Env[name]) {
@@ -196,7 +197,7 @@ func (e *entry) checkInlineSecrets() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.s.Headers)) {
 		if secretlike(name, e.s.Headers[name]) {
-			flag("headers", "header "+shorten(name), e.s.Name)
+			flag("headers", "header "+shorten(name), shorten(name))
 		}
 	}
 	for i, arg := range e.s.Args {
@@ -208,19 +209,27 @@ func (e *entry) checkInlineSecrets() {
 			}
 		}
 		if secretlike(name, value) {
-			flag("args", fmt.Sprintf("args[%d]", i), e.s.Name)
+			flag("args", fmt.Sprintf("args[%d]", i), argumentLabel(name))
 		}
 	}
 	if s := e.s.OAuth.ClientSecret; s != "" && !strings.HasPrefix(s, "${") {
-		flag("oauth", "oauth.clientSecret", e.s.Name)
+		flag("oauth", "oauth.clientSecret", "clientSecret")
 	}
 	if u, err := url.Parse(e.s.URL); err == nil {
 		for name, values := range u.Query() {
 			if slices.ContainsFunc(values, func(v string) bool { return secretlike(name, v) }) {
-				flag("url", "the address", e.s.Name)
+				flag("url", "the address", shorten(name))
 			}
 		}
 	}
+}
+
+// word is one argument of a command that a person types.
+func word(s string) string {
+	if strings.ContainsAny(s, " \t\"'\\$`&|;<>()*?!#~") || s == "" {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return s
 }
 
 // secretlike judges by the form of the value, else by the name it stands under.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"maps"
 	"net/url"
 	"slices"
@@ -53,11 +54,7 @@ func MoveSecrets(s Server, keep func(suggested, value string) (name string, err 
 		if !secretlike(name, value) || strings.HasPrefix(value, "-") {
 			continue
 		}
-		label := strings.TrimLeft(name, "-")
-		if label == "" {
-			label = "argument"
-		}
-		if moved := move(label, value); joined {
+		if moved := move(argumentLabel(name), value); joined {
 			s.Args[i] = name + "=" + moved
 		} else {
 			s.Args[i] = moved
@@ -69,6 +66,9 @@ func MoveSecrets(s Server, keep func(suggested, value string) (name string, err 
 	s.URL = moveQuery(s.URL, move)
 	return s, failed
 }
+
+// argumentLabel names the secret of an argument after its option, if it has one.
+func argumentLabel(option string) string { return cmp.Or(strings.TrimLeft(option, "-"), "argument") }
 
 // moveQuery moves secret values of an address's query (RFC 3986, section 3.4), leaving the
 // rest as written.

@@ -360,6 +360,8 @@ func TestResultsReachTheModelAsTextThatMeansSomething(t *testing.T) {
 		"picture":          {readTestContent(g, ``, mcphost.Content{Type: "text", Text: "shot"}, mcphost.Content{Type: "image", MIMEType: "image/JPEG", Data: png}), "shot\n[image, image/jpeg, 108 bytes]", "PNG", 1},
 		"no picture":       {readTestContent(g, ``, mcphost.Content{Type: "image", MIMEType: "image/png", Data: []byte("<svg>")}), "[image", "svg>", 0},
 		"sound":            {readTestContent(g, ``, mcphost.Content{Type: "audio", MIMEType: "audio/wav", Data: []byte("RIFF")}), "[audio, audio/wav, 4 bytes]", "RIFF", 0},
+		"no type":          {readTestContent(g, ``, mcphost.Content{Type: "resource", URI: "file:///a", Data: []byte("abc")}), "[resource file:///a, 3 bytes]", "", 0},
+		"no text":          {readTestContent(g, ``, mcphost.Content{Type: "resource", URI: "file:///a"}), "[resource file:///a]", "", 0},
 		"data address":     {readTestContent(g, ``, mcphost.Content{Type: "text", Text: `{"img":"data:image/png;base64,` + blob + `"}`}), "left out", blob, 0},
 		"data in JSON":     {readTestContent(g, `{"img":"data:image/png;base64,`+blob+`"}`), "left out", blob, 0},
 		"long base64":      {readTestContent(g, ``, mcphost.Content{Type: "text", Text: blob}), "1600 characters of encoded data left out", blob, 0},

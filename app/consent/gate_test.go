@@ -443,3 +443,28 @@ func TestCallsInALaneRunInTheOrderOfTheirDecisions(t *testing.T) {
 		}
 	}
 }
+
+// Who reads the record sees that the program was closed, and not a call that nobody cancelled.
+func TestClosingEndsARunningCallWithThatReason(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, allow)
+	conn, received := r.server("s", "--step", "tool:tardy=@sleep 60s", "--step", "tool:tardy=@text too late")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	out := r.run(ctx, r.call(conn, "tardy", `{}`), conn, Limits{})
+	for len(received()) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if n := r.gate.Running(); n != 1 {
+		t.Errorf("%d calls run", n)
+	}
+	cancel(ErrClosed)
+	o := wait(t, out)
+	expect(t, o, Allowed, "flag", "cancelled", "unknown")
+	if o.Reason != "Steward was closed while it ran" || !strings.Contains(o.Text, "Steward was closed while this call ran") {
+		t.Errorf("reason %q, text %q", o.Reason, o.Text)
+	}
+	if n := r.gate.Running(); n != 0 {
+		t.Errorf("%d calls run still", n)
+	}
+}

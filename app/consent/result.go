@@ -81,16 +81,24 @@ func forModel(c event.Content) string {
 		if len(c.Data) == 0 {
 			return cmp.Or(text, fmt.Sprintf("[%s that could not be read]", c.Type))
 		}
-		return fmt.Sprintf("[%s, %s, %d bytes]", c.Type, c.MIMEType, len(c.Data))
+		return bracketed(c.Type, c.MIMEType, len(c.Data))
 	case "resource":
 		if len(c.Data) > 0 {
-			return fmt.Sprintf("[resource %s, %s, %d bytes]", c.URI, c.MIMEType, len(c.Data))
+			return bracketed(strings.TrimSpace("resource "+c.URI), c.MIMEType, len(c.Data))
 		}
-		return fmt.Sprintf("[resource %s]\n%s", c.URI, text)
+		return strings.TrimSpace(fmt.Sprintf("[%s]\n%s", strings.TrimSpace("resource "+c.URI), text))
 	case "resource_link":
 		return strings.TrimSpace(fmt.Sprintf("[link to resource %s] %s", c.URI, c.Name))
 	}
 	return strings.TrimSpace(fmt.Sprintf("[%s] %s", c.Type, text))
+}
+
+// bracketed stands for bytes; a type that is not given is left out.
+func bracketed(what, mimeType string, size int) string {
+	if mimeType != "" {
+		what += ", " + mimeType
+	}
+	return fmt.Sprintf("[%s, %d bytes]", what, size)
 }
 
 // imageOf decides by the bytes, not by what the server calls them.

@@ -57,6 +57,17 @@ type Review struct {
 	Hash string
 }
 
+// New counts what there was nothing of when the server was reviewed last.
+func (r Review) New() int {
+	n := 0
+	for _, c := range r.Changes {
+		if c.State == StateNew {
+			n++
+		}
+	}
+	return n
+}
+
 // Pending counts what needs a person's eye: everything new or changed.
 func (r Review) Pending() int {
 	n := 0

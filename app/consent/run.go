@@ -393,6 +393,9 @@ func (r *run) received(res send.Result) (Outcome, error) {
 		Outcome: res.Outcome, Effect: res.Effect, Reason: g.cleanText(res.Reason), Content: c.blocks,
 		Structured: c.structured, Images: c.images, Seconds: g.o.Now().Sub(r.started).Seconds(),
 	}
+	if res.Outcome == journal.Cancelled && errors.Is(context.Cause(r.ctx), ErrClosed) {
+		o.Reason = closedWhileRunning
+	}
 	if res.Outcome == journal.OK || res.Outcome == journal.ToolError {
 		o.Text = c.text
 		for _, why := range res.Unfit { // else the model takes for valid what is not
@@ -420,6 +423,9 @@ func (g *Gate) line(s string) string { return clean.Line(g.o.Redact(s), 500) }
 // refused it, so that most likely nothing was done.
 func MostLikelyUnrun(reason string) bool { return send.MostLikelyUnrun(reason) }
 
+// closedWhileRunning is why a call ended that was sent and not answered when the program was closed.
+const closedWhileRunning = "Steward was closed while it ran"
+
 // textFor tells the model how a call ended that gave no plain result. Every
 // ending has a sentence of its own, and each says whether something was done.
 func textFor(o Outcome) string {
@@ -444,6 +450,8 @@ func textFor(o Outcome) string {
 		return "Not executed. The request for approval was not answered in time."
 	case o.Outcome == journal.Withdrawn:
 		return "Not executed. The call was withdrawn" + because + "."
+	case o.Outcome == journal.Cancelled && o.Reason == closedWhileRunning:
+		return "Steward was closed while this call ran. Whether it had an effect is not known."
 	case o.Outcome == journal.Cancelled && o.Effect == journal.EffectNone:
 		return "Not executed. The person stopped this call before it was sent."
 	case o.Outcome == journal.Cancelled:

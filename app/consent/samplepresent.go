@@ -1,6 +1,7 @@
 package consent
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -89,7 +90,7 @@ func sampleMessage(m mcphost.SamplingMessage, show func(string) string) Sampling
 			out.Tools = append(out.Tools, show(toolWords(c)))
 			others = append(others, blockWords(c))
 		default:
-			others = append(others, fmt.Sprintf("%s (%s, %d bytes)", clean.Line(c.Type, 30), clean.Line(c.MIMEType, 60), len(c.Data)))
+			others = append(others, fmt.Sprintf("%s (%s, %d bytes)", clean.Line(c.Type, 30), cmp.Or(clean.Line(c.MIMEType, 60), "of no stated type"), len(c.Data)))
 		}
 	}
 	out.Note = strings.Join(others, NoteBreak)

@@ -61,7 +61,7 @@ func ResultText(c mcphost.Content) string {
 			parts, text = append(parts, b.Text), text || strings.TrimSpace(b.Text) != ""
 			continue
 		}
-		parts = append(parts, fmt.Sprintf("[%s, %s, %d bytes]", clean.Line(b.Type, 30), clean.Line(b.MIMEType, 60), len(b.Data)))
+		parts = append(parts, bracketed(clean.Line(b.Type, 30), clean.Line(b.MIMEType, 60), len(b.Data)))
 	}
 	if !text && len(c.Structured) > 0 {
 		parts = append(parts, string(c.Structured))

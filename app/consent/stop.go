@@ -50,6 +50,19 @@ func (g *Gate) StopAll() {
 	}
 }
 
+// Running counts the calls that are under way and do not wait for a person.
+func (g *Gate) Running() int {
+	g.mu.Lock()
+	n := len(g.stops)
+	g.mu.Unlock()
+	for _, item := range g.waiting.List() {
+		if item.Kind == KindCall {
+			n--
+		}
+	}
+	return max(n, 0)
+}
+
 // SetExpiry says how long items wait that are added from now on, in place of
 // Policy.Expiry; 0 is for ever.
 func (g *Gate) SetExpiry(d time.Duration) {

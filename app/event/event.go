@@ -139,6 +139,7 @@ type Notice struct {
 	Kind         string
 	Server       string
 	Message      string
+	Hint         bool `json:"-"` // nothing is wrong: it could be done better, and stands with what it is about
 }
 
 // Usage counts the tokens of one model request as the endpoint reported them.

@@ -66,6 +66,15 @@ func (c *column) HeightFor(width float32) float32 {
 	return h + float32(max(n-1, 0))*c.gap
 }
 
+// SeenPart tells what stands in the column which part of it is seen (list.Seen).
+func (c *column) SeenPart(from, to float32) {
+	for _, o := range c.objects {
+		if s, ok := o.(list.Seen); ok && o.Visible() {
+			s.SeenPart(from-o.Position().Y, to-o.Position().Y)
+		}
+	}
+}
+
 // CreateRenderer is Fyne's.
 func (c *column) CreateRenderer() fyne.WidgetRenderer { return &columnRenderer{c} }
 

@@ -31,6 +31,7 @@ func (p *Place) readHead() {
 	id, turn, want, chosen := p.state.conversation, p.loading, p.want, p.chosen
 	p.d.Go(func(ctx context.Context) {
 		h := p.gather(ctx, id, want)
+		nothing := p.emptiness(ctx, h)
 		if ctx.Err() != nil {
 			return
 		}
@@ -46,7 +47,7 @@ func (p *Place) readHead() {
 			}
 			p.head.show(h)
 			p.composer.showFolders(p.settings.Roots)
-			p.empty.show(h.demo)
+			p.empty.show(nothing)
 		})
 	})
 }

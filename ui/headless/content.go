@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"steward/app/clean"
 	"steward/app/event"
@@ -70,7 +71,9 @@ func resultText(blocks []event.Content, structured json.RawMessage) string {
 		case c.Type == "resource_link":
 			line = fmt.Sprintf("[link %s %s]", clean.Line(c.Name, 200), clean.Reveal(c.URI))
 		case c.Data != nil:
-			line = fmt.Sprintf("[%s %s, %d bytes]", clean.Line(c.Type, 40), clean.Line(c.MIMEType, 100), len(c.Data))
+			line = bytesLine(c)
+		case c.Type == "resource" && c.URI != "" && line == "" && len(structured) == 0: // that there is nothing in it is worth knowing too
+			line = fmt.Sprintf("[resource %s]", clean.Reveal(c.URI))
 		case line == "":
 			continue
 		}
@@ -83,4 +86,15 @@ func resultText(blocks []event.Content, structured json.RawMessage) string {
 		return clean.Clean(string(structured)) + "\n"
 	}
 	return b.String()
+}
+
+// bytesLine stands for what is no text; what is not given is left out.
+func bytesLine(c event.Content) string {
+	parts := []string{clean.Line(c.Type, 40)}
+	for _, s := range []string{clean.Reveal(c.URI), clean.Line(c.MIMEType, 100)} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return fmt.Sprintf("[%s, %d bytes]", strings.Join(parts, " "), len(c.Data))
 }

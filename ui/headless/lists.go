@@ -1,13 +1,15 @@
 package headless
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
+
+	"github.com/rivo/uniseg"
 
 	"steward/app"
 	"steward/app/clean"
@@ -219,12 +221,28 @@ func doctorText(list []app.Diagnosis) string {
 
 // table writes aligned columns with a heading.
 func table(w io.Writer, heading []string, rows int, cells func(int) []string) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, strings.Join(heading, "\t"))
+	all := [][]string{heading}
 	for i := range rows {
-		fmt.Fprintln(t, strings.Join(cells(i), "\t"))
+		all = append(all, cells(i))
 	}
-	return t.Flush()
+	widths := make([]int, len(heading))
+	for _, row := range all {
+		for i, cell := range row {
+			widths[i] = max(widths[i], uniseg.StringWidth(cell)+2)
+		}
+	}
+	out := bufio.NewWriter(w)
+	for _, row := range all {
+		var b strings.Builder
+		for i, cell := range row {
+			b.WriteString(cell)
+			if i < len(row)-1 {
+				b.WriteString(strings.Repeat(" ", widths[i]-uniseg.StringWidth(cell)))
+			}
+		}
+		fmt.Fprintln(out, b.String()) // a writer that fails says so when it is flushed
+	}
+	return out.Flush()
 }
 
 // folderEmpty says whether err only means that nothing is stored yet.

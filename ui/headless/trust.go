@@ -72,11 +72,11 @@ func (r *run) trustAfterAsking(ctx context.Context, a *app.App, name string, rev
 		head = "This is not what was shown before. This is all it offers now:\n\n"
 	}
 	t.print(head + reviewText(review) + "\n")
-	answer, err := t.choose(ctx, "Trust all of this? Type yes or no, then Enter: ", []choice{{key: "yes", word: "yes"}, {key: "no", word: "no"}})
+	answer, err := t.choose(ctx, "Trust all of this? Type yes or no, then Enter: ", []choice{{key: "y", word: "yes"}, {key: "n", word: "no"}})
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if answer != "yes" {
+	if answer != "y" {
 		return fmt.Errorf("the server %s was not trusted: you did not say yes", not.Server)
 	}
 	if err := a.Shown(ctx, name, review); err != nil {
@@ -115,5 +115,6 @@ func trustText(v app.Review) string {
 			fmt.Fprintf(&b, "  %s: %s\n", definitionName(c.Kind, c.Name), c.State)
 		}
 	}
+	fmt.Fprintf(&b, "The server %s is trusted now.\n", v.Server)
 	return b.String()
 }

@@ -68,7 +68,7 @@ func TestTrustInAScriptSaysWhatItCovers(t *testing.T) {
 // At a terminal trust shows what there is and takes a whole yes.
 func TestTrustAsksAtATerminal(t *testing.T) {
 	t.Parallel()
-	for answer, code := range map[string]int{"yes": 0, "no": 1} {
+	for answer, code := range map[string]int{"yes": 0, "y": 0, "no": 1, "n": 1} {
 		data := t.TempDir()
 		offers := twofaced(t, data)
 		offers("Described so.")

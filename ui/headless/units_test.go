@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rivo/uniseg"
+
 	"steward/app"
 	"steward/app/consent"
 	"steward/app/event"
@@ -181,5 +183,38 @@ func TestForeignLinesAmongOurOwn(t *testing.T) {
 	}
 	if n := strings.Count(errs.String(), "forged"); n != 7 {
 		t.Errorf("%d of 7 are there:\n%s", n, errs.String())
+	}
+}
+
+// Columns begin below each other, also where characters are two columns wide.
+func TestATableIsAlignedByWhatIsSeen(t *testing.T) {
+	t.Parallel()
+	rows := [][]string{{"服务器", "yes"}, {"short", "no"}, {"e\u0301t", "no"}}
+	var b strings.Builder
+	if err := table(&b, []string{"SERVER", "STATE"}, len(rows), func(i int) []string { return rows[i] }); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		line = strings.TrimRight(line, "\n")
+		last := line[strings.LastIndex(line, " ")+1:]
+		if at := uniseg.StringWidth(strings.TrimSuffix(line, last)); at != 8 {
+			t.Errorf("the second column of %q begins at %d", line, at)
+		}
+	}
+}
+
+// Of bytes without a type the address is said, and of a resource without text that it came.
+func TestContentWithoutTextIsNamed(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]event.Content{
+		"[resource file:///a, 3 bytes]\n":        {Type: "resource", URI: "file:///a", Data: []byte("abc")},
+		"[resource file:///a text/x, 3 bytes]\n": {Type: "resource", URI: "file:///a", MIMEType: "text/x", Data: []byte("abc")},
+		"[image image/png, 3 bytes]\n":           {Type: "image", MIMEType: "image/png", Data: []byte("abc")},
+		"[image, 3 bytes]\n":                     {Type: "image", Data: []byte("abc")},
+		"[resource file:///a]\n":                 {Type: "resource", URI: "file:///a"},
+	} {
+		if got := resultText([]event.Content{c}, nil); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

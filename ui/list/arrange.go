@@ -214,6 +214,9 @@ func (l *List) place() (news bool) {
 		object := l.fresh(i).object
 		object.Resize(fyne.NewSize(width, float32(l.at.Height(i))))
 		object.Move(fyne.NewPos(x, float32(top-l.offset)))
+		if s, ok := object.(Seen); ok {
+			s.SeenPart(float32(l.offset-top), float32(bottom-top))
+		}
 		objects = append(objects, object)
 	}
 	if last < 0 {

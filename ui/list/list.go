@@ -45,6 +45,12 @@ type Sideways interface {
 	ScrolledSideways(at fyne.Position, dx float32)
 }
 
+// Seen is a row object that keeps a part of it in sight, such as its buttons. It is told where the viewport begins and
+// ends, in pixels below its own top, whenever it is placed; from is negative where the row begins within the viewport.
+type Seen interface {
+	SeenPart(from, to float32)
+}
+
 // Place is where a list is scrolled to: a row and how far its top is above the top of the viewport, in pixels.
 type Place struct {
 	Row   int

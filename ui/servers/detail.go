@@ -246,7 +246,7 @@ func (d *detail) top(s app.ServerDetail) fyne.CanvasObject {
 			objects = append(objects, left(code.NewButton("", more, func() { d.review.leave(); d.choose(tabDoctor); d.update() })))
 			break
 		}
-		objects = append(objects, caption("⚠ "+clean.Line(problem, mostSaid), theme.Waiting, text.Wrap))
+		objects = append(objects, caption("⚠ "+clean.Line(sentence.Worded(problem), mostSaid), theme.Waiting, text.Wrap))
 	}
 	if s.Pending > 0 && !d.review.open {
 		words := counted(s.Pending, lang.X("servers.changed_one", "1 definition is new or has changed since you reviewed it. Until you trust it, no model is offered it."),

@@ -58,7 +58,7 @@ func (t *doctorTab) draw() {
 	}
 	if n := len(t.from.Problems); n > 0 {
 		words := counted(n, lang.X("servers.problem_one", "One thing about it is odd:"), lang.X("servers.problems_many", "{{.n}} things about it are odd:", map[string]any{"n": n}))
-		out = append(out, column(step, strong(words), t.s.k.listing(t.page, "", clean.Clean(strings.Join(t.from.Problems, "\n")))))
+		out = append(out, column(step, strong(words), t.s.k.listing(t.page, "", clean.Clean(sentence.Lines(strings.Join(t.from.Problems, "\n"))))))
 	}
 	if t.problem != nil {
 		out = append(out, note(language.Message(t.problem), theme.Refusal, theme.RefusalTint))

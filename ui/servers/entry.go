@@ -13,6 +13,7 @@ import (
 	"steward/app"
 	"steward/app/clean"
 	"steward/ui/form"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -66,9 +67,33 @@ func (k *kit) entryCard(p *page, e app.ServerEntry, more ...string) fyne.CanvasO
 		out = append(out, caption(lang.X("servers.may_sample", "It may ask for answers of your model; you review each that you have not trusted it with."), theme.Waiting, text.Wrap))
 	}
 	for _, problem := range more {
-		out = append(out, caption("⚠ "+problem, theme.Waiting, text.Wrap))
+		out = append(out, caption("⚠ "+sentence.Worded(problem), theme.Waiting, text.Wrap))
 	}
 	return card(out...)
+}
+
+// inFile is an entry as it is read by a person who does not change it: what stands in the list itself, hidden, does not
+// look like a secret that is stored.
+func inFile(e app.ServerEntry, names []string) app.ServerEntry {
+	if len(names) == 0 {
+		return e
+	}
+	pairs := make([]string, 0, 2*len(names))
+	for _, name := range names {
+		pairs = append(pairs, "${secret:"+name+"}", "•••• ("+lang.X("servers.in_file", "stands in the file")+")")
+	}
+	put := strings.NewReplacer(pairs...).Replace
+	e.Args, e.Env, e.Headers = slices.Clone(e.Args), maps.Clone(e.Env), maps.Clone(e.Headers)
+	for i, v := range e.Args {
+		e.Args[i] = put(v)
+	}
+	for _, m := range []map[string]string{e.Env, e.Headers} {
+		for k, v := range m {
+			m[k] = put(v)
+		}
+	}
+	e.URL, e.OAuth.ClientSecret = put(e.URL), put(e.OAuth.ClientSecret)
+	return e
 }
 
 func pairs(m map[string]string, between string) []string {

@@ -307,3 +307,25 @@ func TestTheReviewOfAnAddressSpeaksOfNoProgram(t *testing.T) {
 		t.Errorf("it says %s", s)
 	}
 }
+
+// A key that stands in the list is neither shown nor passed off as a secret that is stored, and what to do about it is
+// said with the names that it gets.
+func TestAKeyInTheFileIsShownAsSuch(t *testing.T) {
+	e := entry(t)
+	e["env"].(map[string]string)["GITHUB_TOKEN"] = "hunter2hunter2hunter2"
+	d := newDesk(t, "light", "en", map[string]any{"keys": e}, false)
+	d.place.Goto("keys")
+	p := d.place.p
+	d.until("the server is known", func() bool { return p.detailed && p.detail.Name == "keys" })
+	var got string
+	d.until("the review is drawn", func() bool { got = d.shown(); return strings.Contains(got, "GITHUB_TOKEN=") })
+	for want, so := range map[string]bool{
+		"GITHUB_TOKEN=•••• (stands in the file)": true, "${secret:": false, "hunter2": false,
+		"then Save: it goes to the keyring as keys.GITHUB_TOKEN.": true, "SERVER": false,
+	} {
+		if strings.Contains(got, want) != so {
+			t.Errorf("%q is said: %v, in %q", want, !so, got)
+		}
+	}
+	d.picture("review-key")
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"fyne.io/fyne/v2/test"
 
@@ -219,6 +220,19 @@ func TestFrameWords(t *testing.T) {
 	} {
 		if got := frameWords(app.Frame{Bytes: []byte(frame)}); !strings.HasPrefix(got, want) {
 			t.Errorf("%s is said as %s", frame, got)
+		}
+	}
+}
+
+// What was never reviewed has not changed.
+func TestNewIsNotChanged(t *testing.T) {
+	newDesk(t, "light", "en", map[string]any{}, true)
+	for want, s := range map[string]app.ServerStatus{
+		"52 new — review": {Pending: 52, New: 52}, "2 changed — review": {Pending: 2}, "3 new or changed — review": {Pending: 3, New: 1},
+	} {
+		s.State, s.Tools, s.Reviewed = "ready", -1, true
+		if got, _ := secondLine(s, "", time.Now()); !strings.Contains(got, want) {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -116,6 +116,7 @@ func (t *promptsTab) open(i int) {
 	q.form.OnSubmit = fill
 	whole = append(head, card(q.object, left(strongButton(lang.X("servers.preview", "Preview"), fill))))
 	t.page.set(whole...)
+	t.page.scrollTo(0)
 }
 
 func (t *promptsTab) preview(p app.Prompt, values map[string]string, above []fyne.CanvasObject) {

@@ -262,6 +262,7 @@ func (t *resourcesTab) open(i int) {
 		return
 	}
 	t.chosen = address(*n.resource)
+	defer t.page.scrollTo(0) // another one is read from its name on
 	if n.resource.URITemplate != "" {
 		t.showTemplate(*n.resource)
 		return

@@ -169,10 +169,12 @@ func (r *review) draw() {
 	_, odd := app.CheckServer(r.from.Entry)
 	odd = append(odd, r.s.k.d.App.RefusedRoots(r.server)...)
 	if r.found == nil || len(odd) > 0 { // else it is the first of what was found
-		out = append(out, r.s.k.entryCard(r.page, r.from.Entry, odd...))
+		out = append(out, r.s.k.entryCard(r.page, inFile(r.from.Entry, r.from.InFile), odd...))
 	}
 	if r.problem != nil {
-		out = append(out, note(language.Message(r.problem), theme.Refusal, theme.RefusalTint))
+		if r.from.Error == "" { // else it stands in the head
+			out = append(out, note(language.Message(r.problem), theme.Refusal, theme.RefusalTint))
+		}
 		if stderr := r.s.k.d.App.ServerStderr(r.server); stderr != "" {
 			out = append(out, r.s.k.listing(r.page, "", stderr))
 		}
@@ -219,7 +221,7 @@ func (r *review) same() bool {
 	if r.problem != nil {
 		problem = r.problem.Error()
 	}
-	shape, err := json.Marshal([]any{r.server, r.entry, r.open, r.busy, hash, problem, r.notice, r.from.Enabled, r.from.State == app.ServerUnreviewed})
+	shape, err := json.Marshal([]any{r.server, r.entry, r.open, r.busy, hash, problem, r.notice, r.from.Enabled, r.from.State == app.ServerUnreviewed, r.from.Error == ""})
 	if err != nil || string(shape) == r.shape {
 		return err == nil
 	}

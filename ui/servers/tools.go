@@ -15,6 +15,7 @@ import (
 	"steward/app/consent"
 	"steward/app/event"
 	"steward/ui/code"
+	"steward/ui/form"
 	"steward/ui/language"
 	"steward/ui/list"
 	"steward/ui/place"
@@ -31,12 +32,15 @@ type toolsTab struct {
 	list    *list.List
 	page    *page
 	all     *fyne.Container
-	tools   []app.ServerTool
+	filter  *form.Entry
+	offered []app.ServerTool
+	tools   []app.ServerTool // those that fit the filter
 	server  string
 	shape   string // what is shown of the tools, to see whether it changed
 	chosen  string
 	wanted  string                    // a tool to choose once it is there
 	detail  string                    // what is shown of the chosen one
+	top     string                    // the server and the tool that the page was scrolled to the top for
 	benches map[string]*bench         // by tool and definition, so that a bench keeps what is filled in
 	changes map[string]consent.Change // by the same: what changed since the review, once it was asked for
 }
@@ -48,6 +52,7 @@ func newToolsTab(s *Place) *toolsTab {
 		Key:   func(i int) string { return t.tools[i].Tool.Tool },
 		Build: t.row,
 	}, toolHeight)
+	t.filter = filterEntry(s.k, t.refresh)
 	t.list.Selectable, t.list.OpenOnTap = true, true
 	t.list.SelectedColor, t.list.HoverColor, t.list.Radius = theme.AccentTint, theme.Hover, step
 	t.list.OnSelected = t.select1
@@ -55,7 +60,7 @@ func newToolsTab(s *Place) *toolsTab {
 	head := container.New(toolRowLayout{}, text.NewLabel("", text.Run{}, text.Whole),
 		caption(lang.X("servers.column_tool", "Tool"), theme.Dim, text.Cut), caption(lang.X("servers.column_says", "Says"), theme.Dim, text.Cut),
 		left(caption(lang.X("servers.column_permission", "Permission"), theme.Dim, text.Whole)), caption(lang.X("servers.column_cost", "Cost"), theme.Dim, text.Cut))
-	t.all = container.New(toolsLayout{t}, head, t.list, newPaint(theme.Line, "", 0), t.page.Container)
+	t.all = container.New(toolsLayout{t}, head, t.list, newPaint(theme.Line, "", 0), t.page.Container, t.filter)
 	return t
 }
 
@@ -68,7 +73,8 @@ func (toolsLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(
 // Layout is Fyne's.
 func (l toolsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	const x, head = 5 * step, 26
-	rows := min(float32(len(l.t.tools))*toolHeight, max(size.Height*0.4, 2*toolHeight))
+	top := o[4].MinSize().Height + step
+	rows := min(float32(len(l.t.tools))*toolHeight, max((size.Height-top)*0.4, 2*toolHeight))
 	if len(l.t.tools) == 0 {
 		rows = 0
 	}
@@ -76,10 +82,11 @@ func (l toolsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		o[i].Move(fyne.NewPos(x, y))
 		o[i].Resize(fyne.NewSize(w, max(h, 0)))
 	}
-	at(0, x, 0, size.Width-2*x, head)
-	at(1, x, head, size.Width-2*x, rows)
-	at(2, x, head+rows, size.Width-2*x, 1)
-	at(3, 0, head+rows+1, size.Width, size.Height-head-rows-1)
+	at(4, x, 0, size.Width-2*x, top-step)
+	at(0, x, top, size.Width-2*x, head)
+	at(1, x, top+head, size.Width-2*x, rows)
+	at(2, x, top+head+rows, size.Width-2*x, 1)
+	at(3, 0, top+head+rows+1, size.Width, size.Height-top-head-rows-1)
 }
 
 // toolRowLayout is the columns: switch, name, what it says, permission, cost.
@@ -200,7 +207,11 @@ func (t *toolsTab) update(d app.ServerDetail) {
 	if d.Name != t.server {
 		t.server, t.chosen, t.detail = d.Name, "", ""
 	}
-	t.tools = d.ServerTools
+	t.offered = d.ServerTools
+	if t.wanted != "" { // it is not hidden from who was sent to it
+		t.filter.SetText("")
+	}
+	t.fit()
 	named := t.wanted != "" && t.index(t.wanted) >= 0
 	if named {
 		t.chosen, t.wanted = t.wanted, ""
@@ -211,14 +222,38 @@ func (t *toolsTab) update(d app.ServerDetail) {
 			t.chosen = t.tools[0].Tool.Tool
 		}
 	}
+	t.show()
+	if named {
+		t.list.Reveal(t.index(t.chosen))
+	}
+}
+
+// fit takes over the tools that fit the filter.
+func (t *toolsTab) fit() {
+	t.tools = nil
+	for _, tool := range t.offered {
+		if contains(t.filter.Text, tool.Tool.Tool, tool.Title, tool.Description) {
+			t.tools = append(t.tools, tool)
+		}
+	}
+}
+
+// refresh follows the filter. The chosen tool stays chosen where it still is in the list, so that what is filled in for
+// it is kept.
+func (t *toolsTab) refresh() {
+	t.fit()
+	if t.index(t.chosen) < 0 && len(t.tools) > 0 {
+		t.chosen = t.tools[0].Tool.Tool
+	}
+	t.show()
+}
+
+func (t *toolsTab) show() {
 	t.list.Reset()
 	for i := range t.tools {
 		t.list.Changed(i)
 	}
 	t.list.Select(t.index(t.chosen))
-	if named {
-		t.list.Reveal(t.index(t.chosen))
-	}
 	t.showChosen()
 	t.all.Refresh()
 }
@@ -237,6 +272,10 @@ func (t *toolsTab) showChosen() {
 		return
 	}
 	t.detail = string(key)
+	if which := t.server + "\x00" + t.chosen; which != t.top { // another one is read from its name on
+		t.top = which
+		defer t.page.scrollTo(0)
+	}
 	objects := []fyne.CanvasObject{t.named(tool), t.s.k.telling(t.page, orNone(tool.Description))}
 	if tool.State != consent.StateSame {
 		objects = append(objects, note(lang.X("servers.tool_waits", "This definition was not reviewed as it is now. No model is offered it, and it cannot be run."), theme.Waiting, theme.WaitingTint,
@@ -350,6 +389,8 @@ func (t *toolsTab) bench(tool app.ServerTool) *bench {
 // nothing says why there is no tool to show, and what to do.
 func (t *toolsTab) nothing() string {
 	switch d := t.s.p.detail; {
+	case len(t.offered) > 0:
+		return lang.X("servers.no_fit", "No tool fits the filter.")
 	case d.State == "ready":
 		return lang.X("servers.no_tools", "This server offers no tools.")
 	case d.State == "starting":

@@ -74,7 +74,14 @@ func secondLine(s app.ServerStatus, doing string, now time.Time) (string, fyne.T
 		words = append(words, lang.X("servers.roots_count", "roots {{.n}}", map[string]any{"n": s.Roots}))
 	}
 	if doing == "" && s.Pending > 0 {
-		words = append(words[1:], lang.X("servers.pending", "{{.n}} changed — review", map[string]any{"n": s.Pending}))
+		news := lang.X("servers.pending", "{{.n}} changed — review", map[string]any{"n": s.Pending})
+		switch {
+		case s.New == s.Pending:
+			news = lang.X("servers.pending_new", "{{.n}} new — review", map[string]any{"n": s.New})
+		case s.New > 0:
+			news = lang.X("servers.pending_both", "{{.n}} new or changed — review", map[string]any{"n": s.Pending})
+		}
+		words = append(words[1:], news)
 		return strings.Join(nonEmpty(words...), " · "), theme.Waiting
 	}
 	if doing == "" && s.State == app.ServerUnreviewed {

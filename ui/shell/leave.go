@@ -16,7 +16,39 @@ import (
 	"fyne.io/fyne/v2/lang"
 
 	"steward/ui/language"
+	"steward/ui/place"
 )
+
+// askToLeave is leave, but where something would be broken off the person is asked first. Asked for again while that
+// question stands, the window closes.
+func (s *Shell) askToLeave() {
+	calls, turns := 0, 0
+	if s.underWay != nil {
+		calls, turns = s.underWay()
+	}
+	select {
+	case <-s.stopping():
+		calls, turns = 0, 0
+	default:
+	}
+	if s.leaveAsked || calls == 0 && turns == 0 {
+		s.leave()
+		return
+	}
+	s.leaveAsked = true
+	title := lang.X("shell.quit_turns", "Answers are being worked on: {{.count}}", map[string]any{"count": turns})
+	switch {
+	case calls == 1:
+		title = lang.X("shell.quit_call", "1 call is running")
+	case calls > 1:
+		title = lang.X("shell.quit_calls", "{{.count}} calls are running", map[string]any{"count": calls})
+	case turns == 1:
+		title = lang.X("shell.quit_turn", "An answer is being worked on")
+	}
+	s.layer.Ask(title, lang.X("shell.quit_means", "Quitting breaks it off. What a call has done until then stays done."),
+		place.Button{Label: lang.X("shell.quit_stay", "Stay"), Do: func() { s.leaveAsked = false }},
+		place.Button{Label: lang.X("shell.quit_anyway", "Quit anyway"), Look: place.Dangerous, Do: s.leave})
+}
 
 // leave closes the window: it says so, gives everything back and then quits. A second request quits at once; what is
 // left is then given back without a window.

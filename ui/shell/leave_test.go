@@ -4,7 +4,10 @@ import (
 	"testing"
 	"time"
 
+	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
+
+	"steward/ui/theme"
 )
 
 func TestEndingIsBegunOnce(t *testing.T) {
@@ -58,5 +61,36 @@ func TestNothingIsQueuedForAThreadThatEnds(t *testing.T) {
 	endQuietly(lifecycle)
 	if hooked.OnStopped() != nil {
 		t.Error("the toolkit still queues something at its end")
+	}
+}
+
+// What runs is not broken off unasked; who asks for it twice means it.
+func TestQuittingAsksWhileSomethingRuns(t *testing.T) {
+	b := newBench(t, theme.AlwaysLight, "en", memory{})
+	b.underWay = func() (int, int) { return 1, 1 }
+	open := func() bool {
+		select {
+		case <-b.stopping():
+			return false
+		default:
+			return true
+		}
+	}
+	b.press(fyne.KeyQ, fyne.KeyModifierShortcutDefault)
+	if !open() || !b.layer.Modal() {
+		t.Fatal("the window was closed unasked, or nothing is asked")
+	}
+	b.picture("quit")
+	b.window.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	if !open() || b.layer.Modal() || b.leaveAsked {
+		t.Fatal("staying is not staying")
+	}
+	b.askToLeave()
+	if !open() || !b.layer.Modal() {
+		t.Fatal("it is not asked again")
+	}
+	b.press(fyne.KeyQ, fyne.KeyModifierShortcutDefault)
+	if open() {
+		t.Error("asked for twice, the window stays")
 	}
 }

@@ -174,7 +174,7 @@ func (s *Shell) own() []place.Command {
 		{place.Audit, place.Command{ID: "shell.audit", TitleKey: "shell.audit", Do: goTo(place.Audit)}},
 		{place.Settings, place.Command{ID: "shell.settings", TitleKey: "shell.settings", Shortcut: keys(fyne.KeyComma, 0), Do: goTo(place.Settings)}},
 		{"", place.Command{ID: "shell.side_bar", TitleKey: "shell.side_bar", Shortcut: keys(fyne.KeyB, 0), Do: s.toggleSide}},
-		{"", place.Command{ID: "shell.quit", TitleKey: "shell.quit", Shortcut: keys(fyne.KeyQ, 0), Do: s.leave}},
+		{"", place.Command{ID: "shell.quit", TitleKey: "shell.quit", Shortcut: keys(fyne.KeyQ, 0), Do: s.askToLeave}},
 	}
 	var out []place.Command
 	for _, c := range all {

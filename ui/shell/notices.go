@@ -35,7 +35,7 @@ func grave(n event.Notice) (must, ours bool) {
 	case "sampling_trusted", "sampling", "muted", "open", "sign_in", "task_followed": // what a server asked for, told nowhere in its chat
 		return false, true
 	}
-	if n.Conversation != "" {
+	if n.Conversation != "" || n.Hint { // of the second, who looks at the servers reads it there
 		return false, false
 	}
 	switch n.Kind {

@@ -25,6 +25,7 @@ func TestWhichNoticesTheWindowTells(t *testing.T) {
 		{event.Notice{Kind: "journal", Conversation: "c_1"}, false, false},
 		{event.Notice{Kind: "server_noise"}, false, false},
 		{event.Notice{Kind: "servers_file", Server: "s"}, false, true},
+		{event.Notice{Kind: "servers_file", Server: "s", Hint: true}, false, false},
 	} {
 		if must, ours := grave(tc.notice); must != tc.must || ours != tc.ours {
 			t.Errorf("%s of %q: %v, %v", tc.notice.Kind, tc.notice.Conversation, must, ours)

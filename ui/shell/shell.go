@@ -49,6 +49,9 @@ type Shell struct {
 	notifier   *notifier
 	hub        *hub
 
+	underWay   func() (calls, turns int) // what closing would break off; nil before the program is open
+	leaveAsked bool                      // whether to break it off is being asked
+
 	makers    []maker
 	places    map[string]place.Place
 	arguments map[string]string
@@ -110,7 +113,7 @@ func (s *Shell) begin(program *opening) {
 	w := s.window
 	w.SetMaster()
 	w.SetPadded(false)
-	w.SetCloseIntercept(s.leave)
+	w.SetCloseIntercept(s.askToLeave)
 	w.Resize(startSize)
 	if program.within(0) {
 		s.ready(program)
@@ -132,6 +135,7 @@ func (s *Shell) ready(program *opening) {
 		return
 	}
 	s.app = program.app
+	s.underWay = s.app.UnderWay
 	s.build(program.conversation)
 }
 

@@ -20,6 +20,8 @@ import (
 
 const (
 	foldTo     = 400    // characters of a long value that are shown while it is folded
+	foldFrom   = 1200   // characters from which a question is folded
+	foldLines  = 24     // and lines
 	paneFrom   = 20_000 // bytes from which a text gets a frame of its own to scroll in
 	paneHeight = 260
 	maxPairs   = 60 // arguments that get widgets of their own; more stand in one frame
@@ -203,12 +205,15 @@ func (b *callBody) rows() []fyne.CanvasObject {
 	if w := c.warnings(p.Warnings); w != nil {
 		out = append(out, w)
 	}
-	return append(out, b.nameRow, b.note.row, b.scopes, b.why)
+	return append(out, b.nameRow, b.note.row, b.scopes)
 }
 
 func (b *callBody) buttons() (left, right []fyne.CanvasObject) {
 	return []fyne.CanvasObject{b.deny, b.note.open}, []fyne.CanvasObject{b.more, b.once}
 }
+
+// reason is why it is not allowed as it stands.
+func (b *callBody) reason() fyne.CanvasObject { return b.why }
 
 func (b *callBody) first() *button { return b.deny }
 

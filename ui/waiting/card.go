@@ -52,7 +52,9 @@ type Card struct {
 	complaint    *column
 	complaintIs  *text.View
 	actions      *flow
+	foot         *column // why an answer is not taken, and the actions
 	rest         *column
+	sight        *sight     // shows of rest what is seen, down to the actions
 	line         *text.View // what is left at the end
 }
 
@@ -90,7 +92,12 @@ func NewCard(item consent.Item, d Deps) *Card {
 	}
 	c.actions = newFlow(2.5*theme.Step, nil, nil)
 	c.actions.left, c.actions.right = c.body.buttons()
+	c.foot = newColumn(2*theme.Step, c.actions)
+	if w, ok := c.body.(interface{ reason() fyne.CanvasObject }); ok {
+		c.foot.objects = []fyne.CanvasObject{w.reason(), c.actions}
+	}
 	c.rest = newColumn(2.5*theme.Step, append(c.body.rows(), c.complaint)...)
+	c.sight = newSight(c.rest)
 	c.ExtendBaseWidget(c)
 	c.listen()
 	c.paint()

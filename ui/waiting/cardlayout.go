@@ -14,7 +14,7 @@ func (c *Card) HeightFor(width float32) float32 {
 	if !c.Waits() {
 		return c.line.HeightFor(inner-left) + 4*theme.Step
 	}
-	return inset + c.headHeight(inner) + 2*theme.Step + c.rest.HeightFor(inner) + 3*theme.Step + c.actions.HeightFor(inner) + inset
+	return inset + c.headHeight(inner) + 2*theme.Step + c.rest.HeightFor(inner) + 3*theme.Step + c.foot.HeightFor(inner) + inset
 }
 
 // below tells whether the clock stands below the title, for want of room beside it.
@@ -41,7 +41,7 @@ func (r *cardRenderer) Objects() []fyne.CanvasObject {
 	if !c.Waits() {
 		return []fyne.CanvasObject{c.ground, c.edge, c.icon, c.line}
 	}
-	return []fyne.CanvasObject{c.ground, c.edge, c.icon, c.actions, c.head, c.meta, c.rest}
+	return []fyne.CanvasObject{c.ground, c.edge, c.icon, c.foot, c.head, c.meta, c.sight}
 }
 
 func (r *cardRenderer) MinSize() fyne.Size {
@@ -86,12 +86,10 @@ func (r *cardRenderer) Layout(size fyne.Size) {
 	c.head.Move(fyne.NewPos(x+left, y))
 	c.head.Resize(fyne.NewSize(width, c.head.HeightFor(width)))
 	y += c.headHeight(inner) + 2*theme.Step
-	h := c.rest.HeightFor(inner)
-	c.rest.Move(fyne.NewPos(x, y))
-	c.rest.Resize(fyne.NewSize(inner, h))
-	y += h + 3*theme.Step
-	c.actions.Move(fyne.NewPos(x, y))
-	c.actions.Resize(fyne.NewSize(inner, c.actions.HeightFor(inner)))
+	c.sight.of.Resize(fyne.NewSize(inner, c.rest.HeightFor(inner)))
+	c.foot.Resize(fyne.NewSize(inner, c.foot.HeightFor(inner)))
+	c.sight.top = y
+	c.layBelow()
 	if size.Height > 0 && size.Width >= leastWidth {
 		c.seen()
 	}

@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/widget"
 
+	"steward/ui/list"
 	"steward/ui/theme"
 )
 
@@ -65,6 +66,15 @@ func (c *column) HeightFor(width float32) float32 {
 		height += heightFor(o, inner)
 	}
 	return height
+}
+
+// SeenPart tells what stands in the column which part of it is seen (list.Seen).
+func (c *column) SeenPart(from, to float32) {
+	for _, o := range c.objects {
+		if s, ok := o.(list.Seen); ok && o.Visible() {
+			s.SeenPart(from-o.Position().Y, to-o.Position().Y)
+		}
+	}
 }
 
 // CreateRenderer is Fyne's.

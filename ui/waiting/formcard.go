@@ -2,6 +2,7 @@ package waiting
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
@@ -22,6 +23,9 @@ type formBody struct {
 	form    *form.Form // nil for an address
 	problem error      // the question cannot be shown
 	filled  *text.Label
+	message *column
+	opened  bool // a long message was unfolded
+	unread  bool // a long message is folded
 	note    *noteRow
 
 	accept, decline, cancel *button
@@ -29,8 +33,9 @@ type formBody struct {
 
 // formDraft is what a person has typed into a form so far. It may hold secrets.
 type formDraft struct {
-	state form.State
-	note  string
+	state  form.State
+	note   string
+	opened bool // a long message was unfolded
 }
 
 func newFormBody(c *Card) *formBody {
@@ -55,9 +60,12 @@ func newFormBody(c *Card) *formBody {
 		})
 	if d := b.draft(); d != nil {
 		b.note.entry.SetText(d.note)
+		b.opened = d.opened
 	}
 	b.note.entry.OnChanged = func(string) { b.keep() }
 	b.filled = c.caption("", theme.Waiting)
+	b.message = newBox(theme.Ground)
+	b.showMessage()
 	return b
 }
 
@@ -88,7 +96,7 @@ func (b *formBody) keep() {
 	if b.c.d.Drafts == nil || b.note == nil {
 		return
 	}
-	d := &formDraft{note: b.note.entry.Text}
+	d := &formDraft{note: b.note.entry.Text, opened: b.opened}
 	if b.form != nil {
 		d.state = b.form.State()
 	}
@@ -129,9 +137,7 @@ func (b *formBody) rows() []fyne.CanvasObject {
 	if p.Tool != "" {
 		out = append(out, c.caption(lang.X("elicitation.during", "while running {{.tool}}", map[string]any{"tool": p.Tool}), theme.Dim))
 	}
-	message := c.view()
-	message.SetText(p.Message, text.Run{})
-	out = append(out, newBox(theme.Ground, message))
+	out = append(out, b.message)
 	if w := c.warnings(p.Warnings); w != nil {
 		out = append(out, w)
 	}
@@ -149,7 +155,46 @@ func (b *formBody) rows() []fyne.CanvasObject {
 		}
 		out = append(out, newBox(theme.CodeGround, b.c.address(b.c.item.Elicitation.URL)), c.caption(means, theme.Dim))
 	}
-	return append(out, b.filled, b.note.row)
+	return append(out, b.note.row)
+}
+
+// showMessage shows what the server says; of a long message the beginning, until it is opened.
+func (b *formBody) showMessage() {
+	c, m := b.c, b.c.item.Presentation.Message
+	count := utf8.RuneCountInString(m)
+	b.unread = (count > foldFrom || strings.Count(m, "\n") > foldLines) && !b.opened
+	switch {
+	case b.unread:
+		v := c.view()
+		v.SetRuns(marked(folded(firstLines(m), foldTo), text.Run{})...)
+		open := newButton(c, quiet, lang.X("approval.open_value", "Show all {{.count}} characters", map[string]any{"count": count}), "", func() {
+			b.opened = true
+			b.showMessage()
+			b.keep()
+			c.changed()
+		})
+		b.message.objects = []fyne.CanvasObject{v, newFlow(0, []fyne.CanvasObject{open}, nil)}
+	case len(m) > paneFrom:
+		p := c.paneOf(m)
+		b.message.objects = []fyne.CanvasObject{p}
+	default:
+		v := c.view()
+		v.SetText(m, text.Run{})
+		b.message.objects = []fyne.CanvasObject{v}
+	}
+	b.message.Refresh()
+}
+
+// firstLines is the beginning of a message that has too many lines to be shown.
+func firstLines(s string) string {
+	for i, n := 0, 0; i < len(s); i++ {
+		if s[i] == '\n' {
+			if n++; n == foldLines/2 {
+				return s[:i] + "…"
+			}
+		}
+	}
+	return s
 }
 
 // address is the whole address, its host emphasised, above all the part of it that somebody registered.
@@ -196,12 +241,15 @@ func (b *formBody) buttons() (left, right []fyne.CanvasObject) {
 	return []fyne.CanvasObject{b.cancel, b.decline, b.note.open}, []fyne.CanvasObject{b.accept}
 }
 
+// reason is why it is not accepted as it stands.
+func (b *formBody) reason() fyne.CanvasObject { return b.filled }
+
 func (b *formBody) first() *button { return b.cancel }
 
 func (b *formBody) escape() { b.c.answer(consent.Answer{Action: consent.Cancel}) }
 
 func (b *formBody) submit() {
-	if !b.c.ready() || b.problem != nil {
+	if !b.c.ready() || b.problem != nil || b.unread {
 		b.c.update()
 		return
 	}
@@ -228,7 +276,10 @@ func (b *formBody) update(now bool) {
 			words = lang.X("elicitation.missing", "Answers missing or to be mended: {{.count}}", map[string]any{"count": n})
 		}
 	}
-	b.accept.set(!now || b.problem != nil || invalid, false)
+	if b.unread && words == "" {
+		words = lang.X("elicitation.first_open", "The message is folded. Open it before you accept.")
+	}
+	b.accept.set(!now || b.problem != nil || invalid || b.unread, false)
 	b.cancel.set(b.c.busy, false)
 	b.decline.set(b.c.busy, false)
 	if shows := words != ""; shows != b.filled.Visible() {

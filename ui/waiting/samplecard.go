@@ -139,7 +139,7 @@ func (b *sampleBody) rows() []fyne.CanvasObject {
 	if b.limits != nil {
 		out = append(out, b.limits.box)
 	}
-	return append(out, b.why)
+	return out
 }
 
 // asked is the request that was answered, to be read alone.
@@ -220,6 +220,9 @@ func (b *sampleBody) buttons() (left, right []fyne.CanvasObject) {
 	}
 	return left, append(right, b.send)
 }
+
+// reason is why it is not sent as it stands.
+func (b *sampleBody) reason() fyne.CanvasObject { return b.why }
 
 func (b *sampleBody) first() *button { return b.deny }
 
