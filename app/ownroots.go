@@ -56,7 +56,7 @@ func rootPath(root string) (string, error) {
 	}
 	u, err := url.Parse(root)
 	if err != nil || u.Path == "" || u.Host != "" && !strings.EqualFold(u.Host, "localhost") {
-		return "", errors.New("that is no file: address of a folder on this computer; write file:///path, or the path alone.")
+		return "", errors.New("that is no file: address of a folder on this computer; write file:///path, or the path alone")
 	}
 	path := u.Path
 	if runtime.GOOS == "windows" {
