@@ -48,3 +48,12 @@ func TestGather(t *testing.T) {
 		}
 	})
 }
+
+// A text block without its text is shown as it came, not as nothing.
+func TestATextBlockWithoutTextIsKept(t *testing.T) {
+	t.Parallel()
+	c, note := readContent([]byte(`{"type":"text"}`))
+	if c.Text != `{"type":"text"}` || note == "" {
+		t.Errorf("%q, %q", c.Text, note)
+	}
+}
