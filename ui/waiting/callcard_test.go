@@ -243,7 +243,7 @@ func TestEveryEndIsSaid(t *testing.T) {
 }
 
 func TestAnExpiredCardSaysSo(t *testing.T) {
-	r := newRig(t, app.Options{Policy: app.Policy{Expiry: 50 * time.Millisecond}})
+	r := newRig(t, app.Options{Policy: app.Policy{Expiry: 2 * time.Second}})
 	r.call(context.Background(), "echo", letter)
 	var c *Card
 	r.until("something waits", func() bool {
