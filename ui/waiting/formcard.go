@@ -133,19 +133,14 @@ func (b *formBody) title() []text.Run {
 
 func (b *formBody) rows() []fyne.CanvasObject {
 	c, p := b.c, b.c.item.Presentation
-	var out []fyne.CanvasObject
-	if p.Tool != "" {
-		out = append(out, c.caption(lang.X("elicitation.during", "while running {{.tool}}", map[string]any{"tool": p.Tool}), theme.Dim))
-	}
+	out := c.during()
 	out = append(out, b.message)
 	if w := c.warnings(p.Warnings); w != nil {
 		out = append(out, w)
 	}
 	switch {
 	case b.problem != nil:
-		v := c.view()
-		v.SetText(said(b.problem), text.Run{Color: theme.Refusal})
-		out = append(out, newBox(theme.RefusalTint, v))
+		out = append(out, c.problem(b.problem))
 	case b.form != nil:
 		out = append(out, b.form)
 	default:

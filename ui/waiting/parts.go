@@ -31,6 +31,21 @@ func (c *Card) caption(words string, colour fyne.ThemeColorName) *text.Label {
 	return l
 }
 
+// during says which tool was running when the server asked, where one was.
+func (c *Card) during() (rows []fyne.CanvasObject) {
+	if tool := c.item.Presentation.Tool; tool != "" {
+		rows = append(rows, c.caption(lang.X("elicitation.during", "while running {{.tool}}", map[string]any{"tool": tool}), theme.Dim))
+	}
+	return rows
+}
+
+// problem is why a question cannot be answered.
+func (c *Card) problem(err error) fyne.CanvasObject {
+	v := c.view()
+	v.SetText(said(err), text.Run{Color: theme.Refusal})
+	return newBox(theme.RefusalTint, v)
+}
+
 // quote is a server's own sentence, shown as such.
 func (c *Card) quote(s string) fyne.CanvasObject {
 	if len(s) > paneFrom {

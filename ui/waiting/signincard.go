@@ -88,10 +88,7 @@ func (b *signInBody) title() []text.Run {
 
 func (b *signInBody) rows() []fyne.CanvasObject {
 	c, p := b.c, b.c.item.Presentation
-	var out []fyne.CanvasObject
-	if p.Tool != "" {
-		out = append(out, c.caption(lang.X("elicitation.during", "while running {{.tool}}", map[string]any{"tool": p.Tool}), theme.Dim))
-	}
+	out := c.during()
 	if b.phase == consent.SignInBrowser {
 		out = append(out, text.NewLabel(lang.X("signin.browser_means", "Steward goes on by itself when the browser comes back. If no page was opened, copy this address into the browser of this computer."), text.Run{}, text.Wrap))
 		return append(out, newBox(theme.CodeGround, c.address(c.item.SignIn.URL)))
@@ -112,9 +109,7 @@ func (b *signInBody) rows() []fyne.CanvasObject {
 	}
 	switch {
 	case b.problem != nil:
-		v := c.view()
-		v.SetText(said(b.problem), text.Run{Color: theme.Refusal})
-		out = append(out, newBox(theme.RefusalTint, v))
+		out = append(out, c.problem(b.problem))
 	case b.form != nil:
 		out = append(out, c.caption(lang.X("signin.register", "Register Steward there with this redirect address, then enter what you are given."), theme.Dim), b.form)
 	case b.phase == consent.SignInRegister:
