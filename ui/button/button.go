@@ -49,7 +49,7 @@ type Button struct {
 	OnTapped func()
 	// OnKey sees every key before the button and reports whether it was used. It may be nil.
 	OnKey func(*fyne.KeyEvent) bool
-	// OnShortcut gets the shortcuts typed while it has the keyboard. It may be nil.
+	// OnShortcut gets the shortcuts typed while it has the keyboard; with nil the window does.
 	OnShortcut func(fyne.Shortcut)
 	// EnterOff leaves Enter alone, where it must not decide.
 	EnterOff bool
@@ -242,10 +242,14 @@ func (b *Button) TypedKey(e *fyne.KeyEvent) {
 	}
 }
 
-// TypedShortcut is Fyne's.
+// TypedShortcut hands on every shortcut: Fyne would let it end here.
 func (b *Button) TypedShortcut(s fyne.Shortcut) {
 	if b.OnShortcut != nil {
 		b.OnShortcut(s)
+		return
+	}
+	if c, ok := fyne.CurrentApp().Driver().CanvasForObject(b).(fyne.Shortcutable); ok {
+		c.TypedShortcut(s)
 	}
 }
 

@@ -54,9 +54,9 @@ func TestWhatItDoesNotUseGoesOn(t *testing.T) {
 		t.Errorf("the window heard %v", keys)
 	}
 	var heard fyne.Shortcut
+	n := &desktop.CustomShortcut{KeyName: fyne.KeyN, Modifier: fyne.KeyModifierControl}
 	b.OnShortcut = func(s fyne.Shortcut) { heard = s }
-	b.TypedShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyN, Modifier: fyne.KeyModifierControl})
-	if heard == nil {
+	if b.TypedShortcut(n); heard == nil {
 		t.Error("a shortcut was lost")
 	}
 }

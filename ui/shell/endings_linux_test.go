@@ -134,6 +134,8 @@ func TestWithoutASessionBusNoneIsStarted(t *testing.T) {
 	w.until("the window can be used", func() bool { return colours(w.shot()) > 60 })
 	w.ask(reportQuestion)
 	w.waits("call", "get_weekly_report")
+	w.key("ctrl+q") // an answer is under way: the window asks
+	w.until("it asks whether to quit", w.dialog)
 	w.leave()
 	if got, err := os.ReadFile(started); !os.IsNotExist(err) {
 		t.Errorf("a session bus was started: %s (%v)", got, err)
