@@ -235,10 +235,10 @@ func (c *Card) answer(a consent.Answer) {
 	if c.busy || !c.Waits() || lets(a) && !c.ready() {
 		return
 	}
-	c.busy = true
+	c.busy, c.end.given = true, &a
 	c.update()
 	c.d.answer(c.item, a, func(err error) {
-		c.busy = false
+		c.busy, c.end.given = false, nil
 		if err == nil {
 			c.end.over, c.end.own = true, &a
 			c.changed()

@@ -16,6 +16,7 @@ import (
 type ending struct {
 	over     bool
 	own      *consent.Answer // this card's answer, taken
+	given    *consent.Answer // this card's answer, of which nothing is known yet
 	why      string          // the list's word
 	decision string          // the record's word, of a call
 	reason   string          // a sentence, clean
@@ -52,12 +53,22 @@ func (e *ending) learn(item consent.Item, ev event.Event) bool {
 	return true
 }
 
+// mine is this card's own answer, where that ended it. The list can say that it was answered before the card knows that
+// it was its own answer that was taken.
+func (e *ending) mine() *consent.Answer {
+	if e.own == nil && e.why == "answered" {
+		return e.given
+	}
+	return e.own
+}
+
 // look is the mark and colour of the one line that is left.
 func (e *ending) look() (icon string, colour fyne.ThemeColorName) {
+	mine := e.mine()
 	switch {
-	case e.own != nil && lets(*e.own), e.own == nil && e.why == "answered" && e.decision == "allowed":
+	case mine != nil && lets(*mine), mine == nil && e.why == "answered" && e.decision == "allowed":
 		return "check", theme.Good
-	case e.own != nil && (e.own.Action == consent.Deny || e.own.Action == consent.Decline), e.decision == "denied":
+	case mine != nil && (mine.Action == consent.Deny || mine.Action == consent.Decline), e.decision == "denied":
 		return "cross", theme.Refusal
 	}
 	return "clock", theme.Dim
@@ -69,8 +80,8 @@ func lets(a consent.Answer) bool {
 
 // words is the sentence that is left of a card.
 func (e *ending) words(item consent.Item) string {
-	if e.own != nil {
-		return ownWords(item, *e.own)
+	if mine := e.mine(); mine != nil {
+		return ownWords(item, *mine)
 	}
 	if in := item.SignIn; in != nil && in.Phase == consent.SignInBrowser {
 		if e.reason != "" {

@@ -16,6 +16,7 @@ import (
 
 	"steward/app"
 	"steward/app/consent"
+	"steward/app/event"
 	"steward/testdata/signinserver"
 	"steward/ui/language"
 	"steward/ui/theme"
@@ -229,5 +230,18 @@ func TestSignInPictures(t *testing.T) {
 	stop()
 	for range 2 {
 		_ = r.ended() // stopped: not what is looked at here
+	}
+}
+
+// The list may say that a question was answered before its card knows that its own answer was the one.
+func TestACardsOwnAnswerIsNotTakenForAnothers(t *testing.T) {
+	item := consent.Item{ID: "x", Kind: consent.KindElicitation}
+	e := ending{given: &consent.Answer{Action: consent.Decline}}
+	if !e.learn(item, event.WaitingGone{ID: "x", Why: "answered"}) || e.words(item) != ownWords(item, *e.given) {
+		t.Errorf("it says %q", e.words(item))
+	}
+	e.given = nil // it was refused: somebody else had answered
+	if e.words(item) != "Answered elsewhere." {
+		t.Errorf("it says %q", e.words(item))
 	}
 }
