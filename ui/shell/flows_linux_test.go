@@ -3,6 +3,7 @@ package shell
 import (
 	"database/sql"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -133,8 +134,7 @@ func TestFlowSlashCommand(t *testing.T) {
 	w.write("Rome")
 	w.key("Tab")
 	w.write("5 days")
-	w.preview()
-	w.key("Return")
+	w.send()
 	w.waits("call", "weather_current")
 	if s := w.message("user"); !strings.Contains(s, "Rome") && !strings.Contains(w.show(w.last("call", "").Record), "Rome") {
 		t.Errorf("the message is %q", s)
@@ -152,13 +152,27 @@ func (w *seen) choice(key string) {
 	w.until("something is suggested", func() bool { return w.count(theme.AccentTint, beside) > 5000 })
 	w.key(key)
 	w.until("what was chosen is shown", w.dialog)
+	// It comes with what is typed into only once the server has been asked for what it needs.
+	same, before := 0, w.shot()
+	w.until("it is shown whole", func() bool {
+		time.Sleep(250 * time.Millisecond)
+		now := w.shot()
+		if same++; !reflect.DeepEqual(now, before) {
+			same = 0
+		}
+		before = now
+		return same >= 4
+	})
 }
 
-// preview goes through a form and what it leads to, until it is attached.
-func (w *seen) preview() {
+// send goes through a form and what it leads to, until what was asked for is attached and sent. Between two dialogs there
+// may be none for a while, so a key may do the next thing sooner than the screen shows it.
+func (w *seen) send() {
 	w.t.Helper()
-	w.until("it is attached", func() bool {
-		if !w.dialog() {
+	w.until("it is sent", func() bool {
+		sent := 0
+		w.query(func(rows *sql.Rows) error { return rows.Scan(&sent) }, "SELECT count(*) FROM message WHERE role = 'user'")
+		if sent > 0 {
 			return true
 		}
 		w.key("Return")
@@ -177,8 +191,7 @@ func TestFlowResource(t *testing.T) {
 	w.key("ctrl+n")
 	w.write("What stands in @calendar")
 	w.choice("Return")
-	w.preview()
-	w.key("Return")
+	w.send()
 	w.until("the answer arrives", func() bool { return w.message("assistant") == "It is full." })
 	w.titled("A full calendar")
 	if r := w.last("resource", ""); r.Outcome != "ok" || r.Server != "demo" {
