@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,7 +70,7 @@ func (a *App) NamesSecret(server, name string) error {
 	}
 	texts := append([]string{c.URL, c.OAuth.ClientID, c.OAuth.ClientSecret}, c.Args...)
 	if c.URL != "" {
-		texts = append(texts, cmpOr(c.Proxy, a.settingsNow().Proxy))
+		texts = append(texts, cmp.Or(c.Proxy, a.settingsNow().Proxy))
 	}
 	for _, m := range []map[string]string{c.Env, c.Headers} {
 		for _, v := range m {

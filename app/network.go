@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -17,9 +18,9 @@ func (s *servers) network(cfg *mcphost.ServerConfig, server, proxy, caFile strin
 		return nil
 	}
 	limits := s.limitsNow()
-	cfg.CAFile = cmpOr(caFile, limits.caFile)
+	cfg.CAFile = cmp.Or(caFile, limits.caFile)
 	var err error
-	if cfg.Proxy, err = s.address(server, cmpOr(proxy, limits.proxy)); err != nil {
+	if cfg.Proxy, err = s.address(server, cmp.Or(proxy, limits.proxy)); err != nil {
 		return err
 	}
 	if u, err := url.Parse(cfg.Proxy); err == nil {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -99,7 +100,7 @@ func (a *App) running(s *ServerStatus, e *serverEntry) {
 	conn := e.conn
 	info := conn.Info()
 	s.State, s.Protocol = string(conn.State()), clean.Line(conn.Protocol(), 40)
-	s.Title = strings.TrimSpace(a.line(cmpOr(info.Title, info.Name)) + " " + a.line(info.Version))
+	s.Title = strings.TrimSpace(a.line(cmp.Or(info.Title, info.Name)) + " " + a.line(info.Version))
 	if err := conn.Err(); err != nil {
 		s.fail(err)
 	}
@@ -119,13 +120,6 @@ func (s *ServerStatus) know(k serverKnown) {
 func (d *ServerDetail) know(k serverKnown) {
 	d.ServerStatus.know(k)
 	d.ServerOffers = k.offers
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // fail words why a server does not run.
