@@ -10,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/net/http/httpguts"
+
 	"steward/app/clean"
 	"steward/app/secrets"
 )
@@ -128,7 +130,7 @@ func (e *entry) checkEnv() {
 
 func (e *entry) checkHeaders() {
 	for _, name := range slices.Sorted(maps.Keys(e.s.Headers)) {
-		if !isToken(name) {
+		if !httpguts.ValidHeaderFieldName(name) {
 			e.breaks(e.at("headers"), fmt.Sprintf("%q cannot be the name of a header", shorten(name)), `Use letters, digits and -, as in "Authorization".`)
 		}
 		if strings.IndexFunc(e.s.Headers[name], func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) >= 0 {
@@ -138,16 +140,6 @@ func (e *entry) checkHeaders() {
 	if len(e.s.Headers) > 0 && e.s.Command != "" {
 		e.warns(e.at("headers"), `"headers" is ignored for a local program`, `Use "env".`)
 	}
-}
-
-// isToken reports whether s is a token of RFC 9110, section 5.6.2.
-func isToken(s string) bool {
-	for _, r := range s {
-		if !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r)) {
-			return false
-		}
-	}
-	return s != ""
 }
 
 func (e *entry) checkURL() {

@@ -3,6 +3,8 @@ package oauth
 import (
 	"net/http"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // Denial is a server's refusal to answer a request without (other) authorization.
@@ -105,13 +107,8 @@ func parameter(s string) (value, rest string) {
 
 // tokenLength is the length of the token that s begins with (RFC 9110, 5.6.2).
 func tokenLength(s string) int {
-	for i, c := range []byte(s) {
-		switch {
-		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
-		case strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0:
-		default:
-			return i
-		}
+	if i := strings.IndexFunc(s, func(r rune) bool { return !httpguts.IsTokenRune(r) }); i >= 0 {
+		return i
 	}
 	return len(s)
 }

@@ -6,24 +6,13 @@ import (
 	"net/http"
 	"strings"
 
+	"golang.org/x/net/http/httpguts"
+
 	"steward/mcphost/internal/wire"
 )
 
 // Token reports whether s can be the name of a header (RFC 9110, 5.6.2).
-func Token(s string) bool {
-	if s == "" || len(s) > 256 {
-		return false
-	}
-	for _, c := range []byte(s) {
-		switch {
-		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
-		case strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0:
-		default:
-			return false
-		}
-	}
-	return true
-}
+func Token(s string) bool { return len(s) <= 256 && httpguts.ValidHeaderFieldName(s) }
 
 // ours reports whether the transport itself sets the header: what a person has written
 // for it, often copied from an example for another program, is left out.
