@@ -51,30 +51,22 @@ type request struct {
 // read takes those parts out of a message.
 func read(frame []byte) request {
 	m := wire.Fields(frame)
-	r := request{id: m["id"], method: text(m["method"])}
+	r := request{id: m["id"], method: wire.Text(m["method"])}
 	switch r.method {
 	case "tools/call", "prompts/get", "resources/read", "tasks/get", "tasks/update", "tasks/cancel":
 		p := wire.Fields(m["params"])
-		r.name = text(p["name"])
+		r.name = wire.Text(p["name"])
 		switch {
 		case r.method == "resources/read":
-			r.name = text(p["uri"])
+			r.name = wire.Text(p["uri"])
 		case strings.HasPrefix(r.method, "tasks/"):
-			r.name = text(p["taskId"]) // io.modelcontextprotocol/tasks 2026-07-28, routing headers
+			r.name = wire.Text(p["taskId"]) // io.modelcontextprotocol/tasks 2026-07-28, routing headers
 		}
 		if r.method == "tools/call" {
 			r.tool, r.arguments = r.name, p["arguments"]
 		}
 	}
 	return r
-}
-
-func text(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
 }
 
 // modern is the first version of the protocol with headers that mirror a

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
+
+	"steward/mcphost/internal/wire"
 )
 
 // sessionNow returns the session's id, and a number that changes with it.
@@ -151,7 +153,7 @@ func sameServer(a, b json.RawMessage) bool {
 	if json.Unmarshal(a, &before) != nil || json.Unmarshal(b, &now) != nil {
 		return false
 	}
-	return text(before["protocolVersion"]) == text(now["protocolVersion"]) && text(before["instructions"]) == text(now["instructions"]) &&
+	return wire.Text(before["protocolVersion"]) == wire.Text(now["protocolVersion"]) && wire.Text(before["instructions"]) == wire.Text(now["instructions"]) &&
 		reflect.DeepEqual(decoded(before["capabilities"]), decoded(now["capabilities"]))
 }
 

@@ -164,8 +164,8 @@ func ended(l Link) bool {
 // hello reads the server's answer to the handshake that succeeded.
 func (h *handshake) hello() (Hello, error) {
 	method, result := h.tap.Handshake()
-	fields := members(result)
-	out := Hello{Capabilities: fields["capabilities"], Instructions: text(fields["instructions"])}
+	fields := wire.Fields(result)
+	out := Hello{Capabilities: fields["capabilities"], Instructions: wire.Text(fields["instructions"])}
 	info := fields["serverInfo"]
 	if method == "server/discover" {
 		out.Modern = true
@@ -175,7 +175,7 @@ func (h *handshake) hello() (Hello, error) {
 				out.Protocol = v
 			}
 		}
-		if m := members(fields["_meta"]); m["io.modelcontextprotocol/serverInfo"] != nil {
+		if m := wire.Fields(fields["_meta"]); m["io.modelcontextprotocol/serverInfo"] != nil {
 			info = m["io.modelcontextprotocol/serverInfo"]
 		}
 	} else {
@@ -184,8 +184,8 @@ func (h *handshake) hello() (Hello, error) {
 			return Hello{}, &VersionError{Server: []string{out.Protocol + " in answer to initialize"}}
 		}
 	}
-	m := members(info)
-	out.Name, out.Title, out.Version = text(m["name"]), text(m["title"]), text(m["version"])
+	m := wire.Fields(info)
+	out.Name, out.Title, out.Version = wire.Text(m["name"]), wire.Text(m["title"]), wire.Text(m["version"])
 	out.Unsure = h.unsure
 	h.tap.SetModern(out.Modern)
 	return out, nil
@@ -193,14 +193,14 @@ func (h *handshake) hello() (Hello, error) {
 
 // versionError reads error data of -32022: {"supported":[…]}.
 func versionError(data json.RawMessage) error {
-	return &VersionError{Server: texts(members(data)["supported"])}
+	return &VersionError{Server: texts(wire.Fields(data)["supported"])}
 }
 
 // namesLegacy reports whether the data of -32022 names a version that both sides
 // speak and that begins with initialize, and none without.
 func namesLegacy(data json.RawMessage) bool {
 	found := false
-	for _, v := range texts(members(data)["supported"]) {
+	for _, v := range texts(wire.Fields(data)["supported"]) {
 		if !slices.Contains(mcp.SupportedProtocolVersions(), v) {
 			continue
 		}
@@ -212,35 +212,14 @@ func namesLegacy(data json.RawMessage) bool {
 	return found
 }
 
-func version(result json.RawMessage) string { return text(members(result)["protocolVersion"]) }
-
-// members reads an object's members; nil where raw is none.
-func members(raw json.RawMessage) map[string]json.RawMessage {
-	var m map[string]json.RawMessage
-	if json.Unmarshal(raw, &m) != nil {
-		return nil
-	}
-	return m
-}
-
-// text reads a string; "" where raw is none.
-func text(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
-}
+func version(result json.RawMessage) string { return wire.Text(wire.Fields(result)["protocolVersion"]) }
 
 // texts reads the strings of an array.
 func texts(raw json.RawMessage) []string {
-	var all []json.RawMessage
-	if json.Unmarshal(raw, &all) != nil {
-		return nil
-	}
+	all, _ := wire.Elements(raw)
 	var out []string
 	for _, r := range all {
-		if s := text(r); s != "" {
+		if s := wire.Text(r); s != "" {
 			out = append(out, s)
 		}
 	}
