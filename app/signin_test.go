@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -19,29 +18,6 @@ import (
 	"steward/app/secrets"
 	"steward/testdata/signinserver"
 )
-
-// fakeBrowser puts a program in place of the system's browser and returns what it was asked
-// to open.
-func fakeBrowser(t *testing.T) func() []string {
-	t.Helper()
-	if runtime.GOOS != "linux" {
-		t.Skip("the browser is opened by another program here")
-	}
-	bin := t.TempDir()
-	trace := filepath.Join(bin, "opened")
-	write(t, filepath.Join(bin, "xdg-open"), "#!/bin/sh\necho \"$1\" >> '"+trace+"'\n")
-	if err := os.Chmod(filepath.Join(bin, "xdg-open"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	return func() []string {
-		data, err := os.ReadFile(trace)
-		if err != nil && !os.IsNotExist(err) {
-			t.Fatal(err)
-		}
-		return strings.Fields(string(data))
-	}
-}
 
 // signInRig is an App whose one server wants its person to sign in, and whose secrets are
 // kept in an encrypted file.
@@ -201,7 +177,7 @@ func (r *rig) nothingSecret(s *signinserver.Server) {
 }
 
 func TestSigningInFromTheFirstCallToSignOut(t *testing.T) {
-	opened := fakeBrowser(t)
+	opened := signinserver.InPlace(t)
 	s := signinserver.Start(t)
 	s.Step = "write"
 	r := signInRig(t, s, nil)
@@ -272,7 +248,7 @@ func TestSigningInFromTheFirstCallToSignOut(t *testing.T) {
 }
 
 func TestAServerThatIsNotSignedInToCanBeLater(t *testing.T) {
-	opened := fakeBrowser(t)
+	opened := signinserver.InPlace(t)
 	s := signinserver.Start(t)
 	r := signInRig(t, s, nil)
 	ctx := context.Background()
@@ -306,7 +282,7 @@ func TestAServerThatIsNotSignedInToCanBeLater(t *testing.T) {
 }
 
 func TestASignInIsGivenUp(t *testing.T) {
-	opened := fakeBrowser(t)
+	opened := signinserver.InPlace(t)
 	s := signinserver.Start(t)
 	r := signInRig(t, s, nil)
 	ctx := context.Background()
@@ -335,7 +311,7 @@ func TestASignInIsGivenUp(t *testing.T) {
 }
 
 func TestAStartIsGivenUpWhileTheBrowserIsWaitedFor(t *testing.T) {
-	fakeBrowser(t)
+	signinserver.InPlace(t)
 	s := signinserver.Start(t)
 	r := signInRig(t, s, nil)
 	r.app.Start(context.Background())
@@ -348,7 +324,7 @@ func TestAStartIsGivenUpWhileTheBrowserIsWaitedFor(t *testing.T) {
 }
 
 func TestAClientFromTheServersFileSignsIn(t *testing.T) {
-	opened := fakeBrowser(t)
+	opened := signinserver.InPlace(t)
 	s := signinserver.Start(t)
 	s.ByHand("by-hand", "a secret of the client")
 	r := signInRig(t, s, map[string]any{"clientId": "by-hand", "clientSecret": "${secret:team}"})
@@ -364,7 +340,7 @@ func TestAClientFromTheServersFileSignsIn(t *testing.T) {
 }
 
 func TestAClientIsAskedForWhereNothingElseIsLeft(t *testing.T) {
-	opened := fakeBrowser(t)
+	opened := signinserver.InPlace(t)
 	s := signinserver.Start(t)
 	s.ByHand("by-hand", "a secret of the client")
 	r := signInRig(t, s, nil)

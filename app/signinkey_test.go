@@ -12,7 +12,7 @@ import (
 // TestAKeyOfOnesOwnIsNoSignIn checks that nobody is told to sign in to a server that has
 // refused the key which stands in its entry.
 func TestAKeyOfOnesOwnIsNoSignIn(t *testing.T) {
-	opened := fakeBrowser(t)
+	opened := signinserver.InPlace(t)
 	s := signinserver.Start(t)
 	r := signInRigOf(t, map[string]any{"url": s.URL, "headers": map[string]any{"authorization": "Bearer of-my-own-12345"}})
 	ctx := context.Background()
@@ -33,7 +33,7 @@ func TestAKeyOfOnesOwnIsNoSignIn(t *testing.T) {
 // TestACorrectedClientSecretSignsIn checks that a client secret that was corrected among
 // the secrets is the one with which the next sign-in is tried.
 func TestACorrectedClientSecretSignsIn(t *testing.T) {
-	opened := fakeBrowser(t)
+	opened := signinserver.InPlace(t)
 	s := signinserver.Start(t)
 	s.ByHand("by-hand", "a secret of the client")
 	r := signInRig(t, s, map[string]any{"clientId": "by-hand", "clientSecret": "${secret:team}"})

@@ -1,9 +1,7 @@
 package headless
 
 import (
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,14 +17,13 @@ type signInRun struct {
 	data    string
 	servers string
 	bin     string
+	pages   func() []string // that were opened
 }
 
 func newSignInRun(t *testing.T) *signInRun {
-	r := &signInRun{t: t, s: signinserver.Start(t), data: t.TempDir(), bin: t.TempDir()}
+	r := &signInRun{t: t, s: signinserver.Start(t), data: t.TempDir()}
+	r.bin, r.pages = signinserver.Browser(t)
 	r.servers = serversFile(t, map[string]any{"team": map[string]any{"url": r.s.URL}})
-	if err := os.WriteFile(filepath.Join(r.bin, "xdg-open"), []byte("#!/bin/sh\necho \"$1\" >> '"+r.bin+"/opened'\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
 	return r
 }
 
@@ -41,11 +38,8 @@ func (r *signInRun) command(args ...string) *exec.Cmd {
 func (r *signInRun) opened(n int) string {
 	r.t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		data, err := os.ReadFile(filepath.Join(r.bin, "opened"))
-		if err != nil && !os.IsNotExist(err) {
-			r.t.Fatal(err)
-		}
-		if all := strings.Fields(string(data)); len(all) >= n {
+		all := r.pages()
+		if len(all) >= n {
 			if len(all) > n {
 				r.t.Fatalf("opened %q", all)
 			}
@@ -55,7 +49,7 @@ func (r *signInRun) opened(n int) string {
 			return all[n-1]
 		}
 		if time.Now().After(end) {
-			r.t.Fatalf("%d pages were never opened: %s", n, data)
+			r.t.Fatalf("%d pages were never opened: %q", n, all)
 		}
 	}
 }

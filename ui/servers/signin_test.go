@@ -1,9 +1,6 @@
 package servers
 
 import (
-	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -17,27 +14,6 @@ import (
 	"steward/testdata/signinserver"
 	"steward/ui/text"
 )
-
-// browser puts a program in place of the system's browser and returns what it was asked to open.
-func browser(t *testing.T) func() []string {
-	t.Helper()
-	if runtime.GOOS != "linux" {
-		t.Skip("the browser is opened by another program here")
-	}
-	bin := t.TempDir()
-	trace := filepath.Join(bin, "opened")
-	if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte("#!/bin/sh\necho \"$1\" >> '"+trace+"'\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	return func() []string {
-		data, err := os.ReadFile(trace)
-		if err != nil && !os.IsNotExist(err) {
-			t.Fatal(err)
-		}
-		return strings.Fields(string(data))
-	}
-}
 
 // begin starts the server that wants a sign-in.
 func (d *desk) begin() {
@@ -71,7 +47,7 @@ func (d *desk) status(what string, so func(app.ServerDetail) bool) {
 }
 
 func TestSigningInAndOutUnderServers(t *testing.T) {
-	opened := browser(t)
+	opened := signinserver.InPlace(t)
 	for _, variant := range []string{"light", "dark"} {
 		for _, tongue := range []string{"en", "zh-Hans"} {
 			s := signinserver.Start(t)
@@ -113,7 +89,7 @@ func TestSigningInAndOutUnderServers(t *testing.T) {
 }
 
 func TestASignInIsCancelledUnderServers(t *testing.T) {
-	opened := browser(t)
+	opened := signinserver.InPlace(t)
 	s := signinserver.Start(t)
 	d := newDesk(t, "light", "en", map[string]any{"team": map[string]any{"url": s.URL}}, true)
 	d.begin()

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,18 +13,7 @@ import (
 func TestFlowSignIn(t *testing.T) {
 	t.Parallel()
 	s := signinserver.Start(t)
-	bin := t.TempDir()
-	trace := filepath.Join(bin, "opened")
-	if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte("#!/bin/sh\necho \"$1\" >> '"+trace+"'\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	opened := func() []string {
-		data, err := os.ReadFile(trace)
-		if err != nil && !os.IsNotExist(err) {
-			t.Fatal(err)
-		}
-		return strings.Fields(string(data))
-	}
+	bin, opened := signinserver.Browser(t)
 	w := flow(t, []string{"PATH=" + bin + ":" + os.Getenv("PATH")}, "--servers", serversFile(t, map[string]any{"team": map[string]any{"url": s.URL}}))
 	w.waits("server", "")
 	w.picture("asked")

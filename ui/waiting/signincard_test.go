@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -26,28 +25,14 @@ import (
 // was registered by hand.
 func signInRig(t *testing.T) (r *rig, team *signinserver.Server, opened func() []string) {
 	t.Helper()
-	if runtime.GOOS != "linux" {
-		t.Skip("the browser is opened by another program here")
-	}
-	bin := t.TempDir()
-	trace := filepath.Join(bin, "opened")
-	if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte("#!/bin/sh\necho \"$1\" >> '"+trace+"'\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	opened = signinserver.InPlace(t)
 	team = signinserver.Start(t)
 	team.Scopes = []string{"read", "files:write"}
 	desk := signinserver.Start(t)
 	desk.ByHand("by-hand", "s3cret of the desk")
 	r = newRigBeside(t, app.Options{Policy: app.Policy{Calls: consent.Allow}}, map[string]any{"team": map[string]any{"url": team.URL}, "desk": map[string]any{"url": desk.URL}})
 	r.app.UseSecretsMemory()
-	return r, team, func() []string {
-		data, err := os.ReadFile(trace)
-		if err != nil && !os.IsNotExist(err) {
-			t.Fatal(err)
-		}
-		return strings.Fields(string(data))
-	}
+	return r, team, opened
 }
 
 func (r *rig) signIn(phase string) (found consent.Item) {
