@@ -27,33 +27,39 @@ func FuzzEvents(f *testing.F) {
 	} {
 		f.Add([]byte(s), 3)
 	}
-	const limit = 64
-	const good = `{"jsonrpc":"2.0","id":1,"result":{}}`
 	f.Fuzz(func(t *testing.T, in []byte, n int) {
 		if n < 1 || len(in) > 1<<16 {
 			return
 		}
-		all := append(bytes.Clone(in), "\n\n\ndata: "+good+"\n\n"...)
-		whole := readAll(t, newStream(bytes.NewReader(all), limit), limit)
-		cut := readAll(t, newStream(iotest.DataErrReader(pieces{bytes.NewReader(all), n}), limit), limit)
-		if len(in) > skipped*limit {
-			return // it may be given up, sooner or later with the pieces it comes in
-		}
-		if !reflect.DeepEqual(whole, cut) {
-			t.Fatalf("at once %+v, in pieces of %d bytes %+v", whole, n, cut)
-		}
-		if !bytes.Contains(in, []byte("\r")) {
-			for _, end := range []string{"\r", "\r\n"} {
-				other := readAll(t, newStream(bytes.NewReader(bytes.ReplaceAll(all, []byte("\n"), []byte(end))), limit), limit)
-				if !reflect.DeepEqual(whole, other) {
-					t.Fatalf("with lines that end with LF %+v, with %q %+v", whole, end, other)
-				}
-			}
-		}
-		if len(whole) == 0 || string(whole[len(whole)-1].data) != good {
-			t.Fatalf("the last of %d events is not the good one", len(whole))
+		for _, limit := range []int{64, 4 << 10} {
+			sameEvents(t, in, n, limit)
 		}
 	})
+}
+
+// sameEvents reads what begins with in at once, in pieces of n bytes, and with other ends of lines.
+func sameEvents(t *testing.T, in []byte, n, limit int) {
+	const good = `{"jsonrpc":"2.0","id":1,"result":{}}`
+	all := append(bytes.Clone(in), "\n\n\ndata: "+good+"\n\n"...)
+	whole := readAll(t, newStream(bytes.NewReader(all), int64(limit)), limit)
+	cut := readAll(t, newStream(iotest.DataErrReader(pieces{bytes.NewReader(all), n}), int64(limit)), limit)
+	if len(all)+bytes.Count(all, []byte("\n")) > skipped*limit {
+		return // it may be given up, sooner or later with the pieces it comes in and the ends of its lines
+	}
+	if !reflect.DeepEqual(whole, cut) {
+		t.Fatalf("at once %+v, in pieces of %d bytes %+v", whole, n, cut)
+	}
+	if !bytes.Contains(in, []byte("\r")) {
+		for _, end := range []string{"\r", "\r\n"} {
+			other := readAll(t, newStream(bytes.NewReader(bytes.ReplaceAll(all, []byte("\n"), []byte(end))), int64(limit)), limit)
+			if !reflect.DeepEqual(whole, other) {
+				t.Fatalf("with lines that end with LF %+v, with %q %+v", whole, end, other)
+			}
+		}
+	}
+	if len(whole) == 0 || string(whole[len(whole)-1].data) != good {
+		t.Fatalf("the last of %d events is not the good one", len(whole))
+	}
 }
 
 // readAll reads a stream to its end; what was too large is an event without data. It is nil for a stream that is given up.
