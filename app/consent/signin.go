@@ -68,15 +68,9 @@ func (g *Gate) Visit(ctx context.Context, p mcphost.SignInPage) error {
 	q := g.signing(ctx, p.Server, p.Calls)
 	q.shown = shown
 	q.s = SignIn{Phase: SignInAsk, Issuer: p.Issuer, Resource: p.Resource, URL: shown.URL, Scopes: slices.Clone(p.Scopes), More: p.More}
-	if err := q.propose(); err != nil {
-		return err
-	}
-	a, d, err := q.decide()
+	_, d, err := q.ask()
 	if err != nil {
 		return err
-	}
-	if a.Action != Accept {
-		return q.refuse(d)
 	}
 	return q.open(d)
 }
@@ -100,15 +94,9 @@ func (g *Gate) Register(ctx context.Context, p mcphost.SignInPlan) error {
 	q := g.signing(ctx, p.Server, p.Calls)
 	q.s = SignIn{Phase: SignInRegister, Issuer: p.Issuer, Resource: p.Resource}
 	q.reason = fmt.Sprintf("The server does not say how one signs in. Steward would register itself at %s to find out, and show you the page before it is opened.", clean.Line(clean.Reveal(p.Issuer), 200))
-	if err := q.propose(); err != nil {
-		return err
-	}
-	a, d, err := q.decide()
+	_, d, err := q.ask()
 	if err != nil {
 		return err
-	}
-	if a.Action != Accept {
-		return q.refuse(d)
 	}
 	return q.end(d, journal.OK, journal.EffectDone)
 }
@@ -125,15 +113,9 @@ func (g *Gate) Client(ctx context.Context, r mcphost.ClientRequest) (mcphost.OAu
 		q.reason = "The " + rest
 	}
 	q.s = SignIn{Phase: SignInClient, Issuer: r.Issuer, Redirect: r.Redirect}
-	if err := q.propose(); err != nil {
-		return mcphost.OAuthClient{}, err
-	}
-	a, d, err := q.decide()
+	a, d, err := q.ask()
 	if err != nil {
 		return mcphost.OAuthClient{}, err
-	}
-	if a.Action != Accept {
-		return mcphost.OAuthClient{}, q.refuse(d)
 	}
 	client := mcphost.OAuthClient{ID: strings.TrimSpace(a.ClientID), Secret: a.ClientSecret}
 	if client.Secret != "" {
@@ -161,6 +143,19 @@ type signing struct {
 
 func (g *Gate) signing(ctx context.Context, server string, calls []string) *signing {
 	return &signing{g: g, ctx: ctx, log: context.WithoutCancel(ctx), o: g.origin(server, calls), started: g.o.Now()}
+}
+
+// ask puts the question to the person, recorded from the first. A no is an error, and is
+// recorded too; how a yes ends is its caller's to record.
+func (q *signing) ask() (Answer, decision, error) {
+	if err := q.propose(); err != nil {
+		return Answer{}, decision{}, err
+	}
+	a, d, err := q.decide()
+	if err == nil && a.Action != Accept {
+		err = q.refuse(d)
+	}
+	return a, d, err
 }
 
 // propose records who asks for what. The page stands without its query, which carries

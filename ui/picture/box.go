@@ -29,6 +29,20 @@ func NewReader(do func(func()), run func(func(ctx context.Context))) *Reader {
 	return &Reader{do: do, run: run, busy: make(chan struct{}, 1)}
 }
 
+// alone runs work in the background, one after the other: a decoded picture takes much room. Nothing is done any more
+// once nothing is to be shown.
+func (r *Reader) alone(work func()) {
+	r.run(func(ctx context.Context) {
+		select {
+		case r.busy <- struct{}{}:
+			defer func() { <-r.busy }()
+		case <-ctx.Done():
+			return
+		}
+		work()
+	})
+}
+
 // Box is a picture with what is known of it below, as high as it needs at a width: see HeightFor. Fyne's goroutine.
 type Box struct {
 	widget.BaseWidget
@@ -48,13 +62,7 @@ func (r *Reader) Box(about string, data []byte, changed func()) *Box {
 	b.label.SetTextSize(theme.CaptionSize)
 	b.say()
 	b.ExtendBaseWidget(b)
-	r.run(func(ctx context.Context) {
-		select {
-		case r.busy <- struct{}{}:
-			defer func() { <-r.busy }()
-		case <-ctx.Done():
-			return
-		}
+	r.alone(func() {
 		img, was, err := decode(data, mostPixels, keptEdge)
 		r.do(func() {
 			b.show(img, was, err)

@@ -1,8 +1,6 @@
 package picture
 
 import (
-	"context"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
@@ -18,13 +16,7 @@ func (r *Reader) Small(side float32, read func() []byte) fyne.CanvasObject {
 	img.FillMode, img.ScaleMode = canvas.ImageFillContain, canvas.ImageScaleSmooth
 	img.SetMinSize(fyne.NewSquareSize(side))
 	room := container.NewGridWrap(fyne.NewSquareSize(side))
-	r.run(func(ctx context.Context) {
-		select {
-		case r.busy <- struct{}{}:
-			defer func() { <-r.busy }()
-		case <-ctx.Done():
-			return
-		}
+	r.alone(func() {
 		data := read()
 		if len(data) == 0 {
 			return
