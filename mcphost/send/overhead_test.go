@@ -39,12 +39,7 @@ func BenchmarkOverhead(b *testing.B) {
 }
 
 func overhead(b *testing.B, transport mcp.Transport, cfg mcphost.ServerConfig) {
-	client := mcp.NewClient(&mcp.Implementation{Name: "bare", Version: "1"}, nil)
-	bare, err := client.Connect(b.Context(), transport, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = bare.Close() }) // it ends with the server
+	bare := trial.Bare(b, transport)
 	h, _ := trial.Host(b, mcphost.Options{})
 	c := trial.Connect(b, h, cfg)
 	b.Log("protocol", c.Protocol())

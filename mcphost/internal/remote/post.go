@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"net/http/httptrace"
+	"runtime"
 	"strings"
 	"time"
 
@@ -42,6 +43,7 @@ func (l *Link) post(req *http.Request) (*http.Response, error) {
 		feed.close(errClosed)
 		return nil, errClosed
 	}
+	runtime.Gosched() // the request goes first, then what the library does while it waits
 	return resp, nil
 }
 
@@ -140,6 +142,15 @@ func discard(resp *http.Response) {
 	_ = resp.Body.Close()
 }
 
+// ended closes a stream that has brought the answer, once the server has ended it, as it should at once (MCP 2025-11-25
+// and 2026-07-28, transports): only then can its connection carry the next request.
+func ended(body io.ReadCloser) {
+	t := time.AfterFunc(endLimit, func() { _ = body.Close() }) // whoever reads gets an error
+	defer t.Stop()
+	_, _ = io.CopyN(io.Discard, body, 4<<10) // nothing is lost with it
+	_ = body.Close()
+}
+
 // exchange is one request and its answer.
 type exchange struct {
 	link   *Link
@@ -159,7 +170,10 @@ func (x *exchange) run(modernEra bool) {
 	ctx, cancel := context.WithCancel(l.ctx)
 	defer cancel()
 	stop := context.AfterFunc(x.caller, func() {
-		if modernEra {
+		switch {
+		case x.out.Answered():
+			return //; the stream is about to end by itself
+		case modernEra:
 			cancel()
 			return
 		}
@@ -254,7 +268,7 @@ func (x *exchange) refused(resp *http.Response) error {
 	signIn := resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden && resp.Header.Get("WWW-Authenticate") != ""
 	if err == nil && !signIn {
 		if answer := x.errorAnswer(body); answer != nil {
-			x.feed.put(x.link.o.Tap.In(answer)...)
+			x.take(answer)
 		}
 		if !x.out.Open() {
 			return nil
@@ -303,7 +317,7 @@ func (x *exchange) whole(resp *http.Response) error {
 	if isEvents(body) {
 		_, _, _ = x.events(bytes.NewReader(body)) // its end is that of the body
 	} else {
-		x.feed.put(l.o.Tap.In(body)...)
+		x.take(body)
 	}
 	if x.out.Open() {
 		return l.noAnswer(resp.StatusCode, "what it sent is no answer to this request")
@@ -352,10 +366,12 @@ func (x *exchange) stream(ctx context.Context, resp *http.Response) error {
 	pause, last, idle := time.Duration(0), "", 0
 	for {
 		lastID, retry, err := x.events(resp.Body)
-		_ = resp.Body.Close() // read to its end, or not wanted
 		if !x.out.Open() {
+			x.feed.close(io.EOF) // the library has all of it
+			ended(resp.Body)
 			return nil
 		}
+		_ = resp.Body.Close() // read to its end, or not wanted
 		if errors.Is(err, errTooLarge) || errors.Is(err, errEndless) {
 			return l.noAnswer(resp.StatusCode, "its answer is larger than %s", wire.SizeText(int(l.o.MaxFrame)))
 		}
@@ -405,13 +421,21 @@ func (x *exchange) events(body io.Reader) (lastID string, retry time.Duration, e
 		if len(e.data) == 0 || e.name != "" && e.name != "message" {
 			continue
 		}
-		x.feed.put(x.link.o.Tap.In(e.data)...)
+		x.take(e.data)
 		if !x.out.Open() && x.caller.Err() == nil {
 			return s.lastID, s.retry, nil
 		}
 		// Where the caller has gone, what still comes is read to the end of the
 		// stream: it may be the answer.
 	}
+}
+
+// take hands on a message of the server. Who waits for an answer has it from the Tap, and goes on before the library
+// is given its share of it.
+func (x *exchange) take(message []byte) {
+	messages := x.link.o.Tap.In(message)
+	runtime.Gosched()
+	x.feed.put(messages...)
 }
 
 // wait pauses; false if the context ended before.

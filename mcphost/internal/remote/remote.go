@@ -33,6 +33,7 @@ const (
 	dialLimit    = 20 * time.Second // connecting, and again the TLS handshake
 	notifyLimit  = 10 * time.Second // sending a notification or an answer
 	deleteLimit  = time.Second      // ending a session
+	endLimit     = time.Second      // the end of a stream behind the answer
 	errorLimit   = 5 * time.Second  // what a server says with an error, to its end
 	renewLimit   = 30 * time.Second // beginning a session again
 	lateLimit    = 10 * time.Minute // waiting for an answer after a cancellation

@@ -54,13 +54,7 @@ func serve(b *testing.B) (in io.ReadCloser, out io.WriteCloser) {
 
 func library(b *testing.B) *mcp.ClientSession {
 	in, out := serve(b)
-	client := mcp.NewClient(&mcp.Implementation{Name: "bare", Version: "1"}, nil)
-	s, err := client.Connect(b.Context(), &mcp.IOTransport{Reader: in, Writer: out}, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = s.Close() })
-	return s
+	return trial.Bare(b, &mcp.IOTransport{Reader: in, Writer: out})
 }
 
 func ourSession(b *testing.B) *session.Session {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"steward/mcphost/internal/session"
 )
 
 // Allowed is how much longer than the bare library our way may take: Share of the library's time, or Least,
@@ -148,12 +150,29 @@ func EchoCommand() (path string, env []string) {
 	return self, []string{role + "=echo"}
 }
 
-// BareCall calls the tool "echo" with the library alone. It asks for progress, as this program does with every call:
-// the server answers the same request then, and what it does with it counts on both sides.
+// Bare is a session of the library alone. It declares what this program declares to a server, because that stands in
+// every request of the newer era (MCP 2026-07-28, basic, _meta), and the server's work with it counts on both sides.
+func Bare(b *testing.B, transport mcp.Transport) *mcp.ClientSession {
+	b.Helper()
+	caps := &mcp.ClientCapabilities{}
+	caps.AddExtension(session.TasksExtension, nil)
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "bare", Version: "1"}, &mcp.ClientOptions{Capabilities: caps}).
+		Connect(b.Context(), transport, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = s.Close() }) // it ends with the server
+	return s
+}
+
+// BareCall calls the tool "echo" with the library alone. It asks for progress and, in the newer era, for log messages,
+// as this program does with every call: the server answers the same request then.
 func BareCall(ctx context.Context, s *mcp.ClientSession, arguments []byte) error {
-	_, err := s.CallTool(ctx, &mcp.CallToolParams{
-		Meta: mcp.Meta{"progressToken": "bare-1"}, Name: "echo", Arguments: json.RawMessage(arguments),
-	})
+	meta := mcp.Meta{"progressToken": "bare-1"}
+	if s.InitializeResult().ProtocolVersion >= session.Modern {
+		meta["io.modelcontextprotocol/logLevel"] = "info"
+	}
+	_, err := s.CallTool(ctx, &mcp.CallToolParams{Meta: meta, Name: "echo", Arguments: json.RawMessage(arguments)})
 	return err
 }
 

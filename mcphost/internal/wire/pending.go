@@ -223,6 +223,18 @@ func (o *Outgoing) Open() bool {
 	return o.tap.open[idKey([]byte(o.call.id))] == o.call
 }
 
+// Answered reports whether the request has had its answer; false for one that is open, and for one that nobody
+// waits for any more.
+func (o *Outgoing) Answered() bool {
+	if o.call == nil {
+		return false
+	}
+	o.tap.mu.Lock()
+	defer o.tap.mu.Unlock()
+	key := idKey([]byte(o.call.id))
+	return o.tap.open[key] != o.call && o.tap.ended[key].answered
+}
+
 // Method returns the method of a request, "" for other messages.
 func (o *Outgoing) Method() string {
 	if o.call == nil {
