@@ -42,6 +42,9 @@ type storedMeta struct {
 	Reason      string        `json:"reason,omitempty"`      // tool
 	Edited      string        `json:"edited,omitempty"`      // tool: the arguments the person put in place
 	Error       string        `json:"error,omitempty"`       // assistant
+	Request     int64         `json:"request,omitempty"`     // assistant: the record of what it answers
+	Asked       string        `json:"asked,omitempty"`       // assistant: the model's name as it was asked by
+	Thought     float64       `json:"thought,omitempty"`     // assistant: seconds that the reasoning took
 }
 
 // readCalls returns the calls of a stored message. What cannot be read counts as

@@ -36,41 +36,52 @@ func (e *Entry) Attempted(what string, detail any) {
 	e.queue(evAttempt, m, &content{Detail: text}, func() bool { return e.intended && !e.ended })
 }
 
-// Exchanged is Outcome with what went over the wire, for which nobody waits: it is on the
-// disk within a moment, or with the next durable step, and is tried again where it cannot
-// be written. The frames are kept, secrets replaced and cut to size, as long as they are
-// among the last of their conversation; of a record without one they are not kept.
-func (e *Entry) Exchanged(o Outcome, frames []Frame) error {
+// Exchanged is Outcome with what went over the wire. The frames are kept, secrets replaced
+// and cut to size, as long as they are among the last of their conversation; of a record
+// without one they are not kept. Without wait, for what is followed by another durable
+// step, it is on the disk with that, or within a moment.
+func (e *Entry) Exchanged(ctx context.Context, o Outcome, frames []Frame, wait bool) error {
+	it, err := e.exchanged(o, frames, wait)
+	if err == nil && wait {
+		err = e.j.wait(ctx, it)
+	}
+	if err != nil {
+		return fmt.Errorf("the outcome of record %d was not recorded: %w", e.n, err)
+	}
+	return nil
+}
+
+func (e *Entry) exchanged(o Outcome, frames []Frame, wait bool) (*item, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.ended {
-		return e.misfit("outcome")
+		return nil, e.misfit("outcome")
 	}
 	var m meta
 	var c content
 	words, err := e.j.outcome(o, e.kind, e.intended, &m, &c)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var with func(*storage.Tx) error
+	it := &item{keep: true, timed: true}
+	if wait {
+		it.done = make(chan error, 1)
+	}
 	if e.conversation != "" && len(frames) > 0 {
 		bytes, err := encode(e.j.exchange(frames, &m))
 		if err != nil {
-			return fmt.Errorf("keeping what went to the model: %w", err)
+			return nil, err
 		}
 		c.Exchange = exchangeHash(bytes)
-		with = func(tx *storage.Tx) error { return tx.PutExchange(e.n, e.conversation, bytes) }
+		it.with = func(tx *storage.Tx) error { return tx.PutExchange(e.n, e.conversation, bytes) }
 	}
-	d, err := e.j.draft(e.n, evOutcome, m, &c)
-	if err != nil {
-		return err
+	if it.draft, err = e.j.draft(e.n, evOutcome, m, &c); err != nil {
+		return nil, err
 	}
-	d.words = words
-	if err := e.j.push(&item{draft: d, keep: true, timed: true, with: with}); err != nil {
-		return fmt.Errorf("the outcome of record %d was not recorded: %w", e.n, err)
-	}
-	e.ended = true
-	return nil
+	it.draft.words = words
+	err = e.j.push(it)
+	e.ended = err == nil
+	return it, err
 }
 
 func exchangeHash(b []byte) string {
