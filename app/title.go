@@ -31,7 +31,8 @@ const titlePrompt = "Give the conversation between the marks a title of at most 
 
 // recorder makes requests to models and records them.
 func (a *App) recorder() chat.Recorder {
-	return chat.Recorder{Journal: a.journal, Redact: a.secrets.Redactor().Redact, Now: a.o.Now}
+	known := a.secrets.Redactor()
+	return chat.Recorder{Journal: a.journal, Redact: known.Redact, Now: a.o.Now, Pieces: known.Pieces}
 }
 
 // TitleFromModel asks the conversation's model for a short title and stores it, unless a

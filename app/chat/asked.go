@@ -34,6 +34,8 @@ type Recorder struct {
 	Journal *journal.Journal
 	Redact  func(string) string // takes secrets out of what failed
 	Now     func() time.Time
+	// Pieces takes out of an answer what is secret and comes in pieces; nil leaves it.
+	Pieces func([]byte) []byte
 }
 
 // Asking says what is recorded of a request beside itself.
@@ -84,7 +86,7 @@ func (r Recorder) Ask(ctx context.Context, client *llm.Client, a Asking, req llm
 	if a.Began != nil {
 		a.Began(asked.Record)
 	}
-	w := watched{entry: entry}
+	w := watched{entry: entry, pieces: r.Pieces}
 	start := r.Now()
 	answer, failed := client.Stream(llm.WithWire(ctx, w.exchange), req, func(e llm.Event) {
 		w.event(e)
@@ -200,6 +202,7 @@ func (r Recorder) outcome(ctx context.Context, a llm.Answer, failed error) journ
 type watched struct {
 	entry  *journal.Entry
 	frames []journal.Frame
+	pieces func([]byte) []byte
 }
 
 // event records what made a further attempt.
@@ -224,6 +227,9 @@ func (w *watched) exchange(x llm.Wire) {
 	w.entry.Attempted("request", detail)
 	w.frames = append(w.frames, journal.Frame{Time: x.Sent, Direction: "out", Bytes: x.Request, Length: int64(len(x.Request))})
 	if x.Status != 0 {
+		if w.pieces != nil {
+			x.Answer, x.Tail = w.pieces(x.Answer), w.pieces(x.Tail)
+		}
 		w.frames = append(w.frames, journal.Frame{Time: x.Came, Direction: "in", Bytes: x.Answer, Tail: x.Tail, Length: x.Length})
 	}
 }
@@ -246,7 +252,7 @@ func ReadRequest(arguments string) (purpose, endpoint, why string) {
 }
 
 func (e *Engine) recorder() Recorder {
-	return Recorder{Journal: e.o.Journal, Redact: e.o.Redact, Now: e.o.Now}
+	return Recorder{Journal: e.o.Journal, Redact: e.o.Redact, Now: e.o.Now, Pieces: e.o.Known.Pieces}
 }
 
 // asking is what is recorded of a request of the turn whose answer is stored as message.

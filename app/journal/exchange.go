@@ -114,7 +114,7 @@ func (j *Journal) exchange(all []Frame, m *meta) []keptFrame {
 func (j *Journal) fit(f Frame, length int64, room int) (out []byte, cut, redacted bool) {
 	if len(f.Bytes)+len(f.Tail) <= room && len(f.Tail) == 0 {
 		text, changed := j.clean(string(f.Bytes))
-		return []byte(text), length > int64(len(f.Bytes)), changed
+		return []byte(text), false, changed
 	}
 	end := f.Tail
 	if len(end) == 0 {
