@@ -3,6 +3,7 @@ package chat
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"steward/app"
 	"steward/app/consent"
@@ -78,10 +79,11 @@ type presenter struct {
 	notices      []row
 
 	rows    []row
-	touched map[string]bool // keys of rows that show something else now
-	moved   bool            // rows may have come or gone
-	current *message        // what streams
-	end     *message        // how the last turn ended, where that was not well: a turn can end between two answers
+	touched map[string]bool  // keys of rows that show something else now
+	moved   bool             // rows may have come or gone
+	current *message         // what streams
+	now     func() time.Time // the clock; nil is the computer's
+	end     *message         // how the last turn ended, where that was not well: a turn can end between two answers
 }
 
 // changes are what one round did to the rows.
@@ -100,7 +102,7 @@ func (p *presenter) load(conversation string, messages []app.ChatMessage, items 
 	if conversation != p.conversation {
 		notices, end, live = nil, nil, nil
 	}
-	*p = presenter{notices: notices, end: end, conversation: conversation, working: working, rows: p.rows, touched: map[string]bool{}, moved: true}
+	*p = presenter{now: p.now, notices: notices, end: end, conversation: conversation, working: working, rows: p.rows, touched: map[string]bool{}, moved: true}
 	for _, m := range messages {
 		p.store(m)
 	}
@@ -254,8 +256,10 @@ func (p *presenter) apply(e event.Event) want {
 	case event.MessageStarted:
 		p.started(e)
 	case event.Text:
+		p.thinking(e.Message, false)
 		return p.piece(rowAnswer, e.Message, e.At, e.Text)
 	case event.Reasoning:
+		p.thinking(e.Message, true)
 		return p.piece(rowReasoning, e.Message, e.At, e.Text)
 	case event.MessageStored:
 		return want{message: e.ID}
