@@ -50,7 +50,7 @@ type exchangeView struct {
 }
 
 // showExchange opens it for a message.
-func (p *Place) showExchange(message string) {
+func (p *Place) showExchange(message string) *exchangeView {
 	window := p.d.Window().Canvas().Size()
 	v := &exchangeView{p: p, reading: true, width: max(min(exchangeWidth, window.Width-20*theme.Step), 200)}
 	v.closing = newChip(outlined, "", lang.X("common.close", "Close"), func() { v.done() })
@@ -73,6 +73,7 @@ func (p *Place) showExchange(message string) {
 	p.focus(v.closing)
 	conversation := p.state.conversation
 	v.read(func(ctx context.Context) (int64, error) { return p.d.App.ExchangeOf(ctx, conversation, message) })
+	return v
 }
 
 // textPane has keys that a pane does not know do what they do everywhere.
