@@ -40,6 +40,7 @@ func TestTheModelIsAskedForATitle(t *testing.T) {
 		sm.Reply(sm.Reasoning("secret thought"), sm.Text("They are three."), sm.Finish("stop"), sm.Done()),
 		sm.Step{Status: 400, Body: `{"error":{"message":"no"}}`},
 		sm.Reply(sm.Reasoning("a title it is"), sm.Text("\"Risks of the week\"\n"), sm.Finish("stop"), sm.Done()),
+		sm.Step{Say: "passing"}, sm.Step{Say: "Never a title"},
 	)
 	id := r.say("", "How many risks?")
 	if err := r.app.TitleFromModel(ctx, id); err == nil {
@@ -70,7 +71,8 @@ func TestTheModelIsAskedForATitle(t *testing.T) {
 	}
 	check(t, r.app.Rename(ctx, id, "mine"), r.app.TitleFromModel(ctx, id))
 	passing := must(t, func() (Conversation, error) { return r.app.NewConversation(ctx, true) })
-	if err := r.app.TitleFromModel(ctx, passing.ID); err != nil || len(r.model.Requests()) != len(sent) {
+	r.say(passing.ID, "something")
+	if err := r.app.TitleFromModel(ctx, passing.ID); err != nil || len(r.model.Requests()) != len(sent)+1 {
 		t.Error("the model is asked where nobody wants it to be:", err)
 	}
 }
