@@ -52,6 +52,9 @@ func TestARequestToAModelIsSetOut(t *testing.T) {
 				t.Errorf("it does not say %q:\n%.3000s", want, body())
 			}
 		}
+		if strings.Contains(body(), "proposed by") || strings.Contains(body(), "answer received") {
+			t.Errorf("it is told as if it were a call:\n%s", body())
+		}
 		b.pane.tabs.choose(tabWire)
 		b.Picture("audit-" + look.variant + "-" + look.tongue + "-model-wire")
 		if wire := body(); !strings.Contains(wire, "data: [DONE]") || !strings.Contains(wire, "a very long line") {
