@@ -93,7 +93,6 @@ func New(d place.Deps) *Place {
 	p.card = func(item consent.Item, resized func()) itemCard {
 		return waiting.NewCard(item, waiting.Deps{Deps: d, Resized: func(*waiting.Card) { resized() }})
 	}
-	p.state.now = func() time.Time { return p.now() }
 	p.offers = newOffers(p)
 	p.finder = newFinder(p)
 	p.list = list.New(list.Source{

@@ -3,7 +3,6 @@ package chat
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"steward/app"
 	"steward/app/consent"
@@ -82,7 +81,6 @@ type presenter struct {
 	touched map[string]bool  // keys of rows that show something else now
 	moved   bool             // rows may have come or gone
 	current *message         // what streams
-	now     func() time.Time // the clock; nil is the computer's
 	end     *message         // how the last turn ended, where that was not well: a turn can end between two answers
 }
 
@@ -102,7 +100,7 @@ func (p *presenter) load(conversation string, messages []app.ChatMessage, items 
 	if conversation != p.conversation {
 		notices, end, live = nil, nil, nil
 	}
-	*p = presenter{now: p.now, notices: notices, end: end, conversation: conversation, working: working, rows: p.rows, touched: map[string]bool{}, moved: true}
+	*p = presenter{notices: notices, end: end, conversation: conversation, working: working, rows: p.rows, touched: map[string]bool{}, moved: true}
 	for _, m := range messages {
 		p.store(m)
 	}
