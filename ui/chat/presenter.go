@@ -78,10 +78,10 @@ type presenter struct {
 	notices      []row
 
 	rows    []row
-	touched map[string]bool  // keys of rows that show something else now
-	moved   bool             // rows may have come or gone
-	current *message         // what streams
-	end     *message         // how the last turn ended, where that was not well: a turn can end between two answers
+	touched map[string]bool // keys of rows that show something else now
+	moved   bool            // rows may have come or gone
+	current *message        // what streams
+	end     *message        // how the last turn ended, where that was not well: a turn can end between two answers
 }
 
 // changes are what one round did to the rows.
