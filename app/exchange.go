@@ -38,14 +38,14 @@ type Exchange struct {
 
 // The kinds of an [ExchangePart].
 const (
-	PartRequest    = "request"    // Name is where it went; Text, what was asked for beside the messages
-	PartMessage    = "message"    // Name is its role
-	PartThought    = "thought"    // reasoning sent back, or given
-	PartCall       = "call"       // Name is the tool
-	PartTools      = "tools"      // Text holds their names, one a line
-	PartAnswer     = "answer"     // what the model said
-	PartUnreadable = "unreadable" // Text is what stands there as it is
-	PartStatus     = "status"     // Name is the HTTP status of an answer that is none
+	ExchangeRequest    = "request"    // Name is where it went; Text, what was asked for beside the messages
+	ExchangeMessage    = "message"    // Name is its role
+	ExchangeThought    = "thought"    // reasoning sent back, or given
+	ExchangeCall       = "call"       // Name is the tool
+	ExchangeTools      = "tools"      // Text holds their names, one a line
+	ExchangeAnswer     = "answer"     // what the model said
+	ExchangeUnreadable = "unreadable" // Text is what stands there as it is
+	ExchangeStatus     = "status"     // Name is the HTTP status of an answer that is none
 )
 
 // ExchangePart is a piece of an exchange.
@@ -167,7 +167,7 @@ func requestParts(to attempt, f journal.Frame) []ExchangePart {
 		Function struct{ Name string } `json:"function"`
 	}
 	if f.Cut || json.Unmarshal(f.Bytes, &members) != nil || json.Unmarshal(members["messages"], &messages) != nil {
-		return []ExchangePart{{Kind: PartRequest, Name: to.Address}, {Kind: PartUnreadable, Text: string(f.Bytes)}}
+		return []ExchangePart{{Kind: ExchangeRequest, Name: to.Address}, {Kind: ExchangeUnreadable, Text: string(f.Bytes)}}
 	}
 	_ = json.Unmarshal(members["tools"], &tools) // none, or in a form that is shown raw alone
 	delete(members, "messages")
@@ -176,16 +176,16 @@ func requestParts(to attempt, f journal.Frame) []ExchangePart {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		about = append(about, name+": "+string(members[name]))
 	}
-	out := []ExchangePart{{Kind: PartRequest, Name: to.Address, Text: strings.Join(about, "\n")}}
+	out := []ExchangePart{{Kind: ExchangeRequest, Name: to.Address, Text: strings.Join(about, "\n")}}
 	for _, m := range messages {
 		if m.Reasoning != "" {
-			out = append(out, ExchangePart{Kind: PartThought, Name: m.Role, Text: m.Reasoning})
+			out = append(out, ExchangePart{Kind: ExchangeThought, Name: m.Role, Text: m.Reasoning})
 		}
 		if text := contentText(m.Content); text != "" || len(m.Calls) == 0 {
-			out = append(out, ExchangePart{Kind: PartMessage, Name: m.Role, Text: text})
+			out = append(out, ExchangePart{Kind: ExchangeMessage, Name: m.Role, Text: text})
 		}
 		for _, c := range m.Calls {
-			out = append(out, ExchangePart{Kind: PartCall, Name: c.Function.Name, Text: stringOf(c.Function.Arguments)})
+			out = append(out, ExchangePart{Kind: ExchangeCall, Name: c.Function.Name, Text: stringOf(c.Function.Arguments)})
 		}
 	}
 	if len(tools) > 0 {
@@ -193,7 +193,7 @@ func requestParts(to attempt, f journal.Frame) []ExchangePart {
 		for i, t := range tools {
 			names[i] = t.Function.Name
 		}
-		out = append(out, ExchangePart{Kind: PartTools, Text: strings.Join(names, "\n")})
+		out = append(out, ExchangePart{Kind: ExchangeTools, Text: strings.Join(names, "\n")})
 	}
 	return out
 }
@@ -235,7 +235,7 @@ func answerParts(ctx context.Context, from attempt, f journal.Frame) (out []Exch
 		}
 	}()
 	if from.Status < 200 || from.Status > 299 {
-		return []ExchangePart{{Kind: PartStatus, Name: fmt.Sprint(from.Status), Text: string(f.Bytes)}}
+		return []ExchangePart{{Kind: ExchangeStatus, Name: fmt.Sprint(from.Status), Text: string(f.Bytes)}}
 	}
 	raw := f.Bytes
 	if before, behind := journal.Halves(raw); behind != nil { // whole events alone
@@ -247,20 +247,20 @@ func answerParts(ctx context.Context, from attempt, f journal.Frame) (out []Exch
 	}
 	answer, _ := llm.Reread(ctx, from.Type, bytes.NewReader(raw))
 	if answer.Reasoning != "" {
-		out = append(out, ExchangePart{Kind: PartThought, Text: answer.Reasoning})
+		out = append(out, ExchangePart{Kind: ExchangeThought, Text: answer.Reasoning})
 	}
 	if answer.Text != "" {
-		out = append(out, ExchangePart{Kind: PartAnswer, Text: answer.Text})
+		out = append(out, ExchangePart{Kind: ExchangeAnswer, Text: answer.Text})
 	}
 	for _, c := range answer.Calls {
 		text := c.Arguments
 		if c.Problem != "" {
 			text = c.Raw
 		}
-		out = append(out, ExchangePart{Kind: PartCall, Name: c.Name, Text: text})
+		out = append(out, ExchangePart{Kind: ExchangeCall, Name: c.Name, Text: text})
 	}
 	if len(out) == 0 { // whatever was wrong with it: the answer itself says most
-		return []ExchangePart{{Kind: PartUnreadable, Text: string(f.Bytes)}}
+		return []ExchangePart{{Kind: ExchangeUnreadable, Text: string(f.Bytes)}}
 	}
 	return out
 }

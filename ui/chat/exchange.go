@@ -301,7 +301,7 @@ func readableBlocks(e app.Exchange) []*text.Block {
 			continue
 		}
 		shown := shownPart(p, &left)
-		out = append(out, &text.Block{Runs: []text.Run{{Text: shown}}, Before: theme.Step, Code: p.Kind != app.PartMessage && p.Kind != app.PartAnswer && p.Kind != app.PartThought})
+		out = append(out, &text.Block{Runs: []text.Run{{Text: shown}}, Before: theme.Step, Code: p.Kind != app.ExchangeMessage && p.Kind != app.ExchangeAnswer && p.Kind != app.ExchangeThought})
 	}
 	return out
 }
@@ -313,7 +313,7 @@ func shownPart(p app.ExchangePart, left *int) string {
 		s, cut = strings.ToValidUTF8(s[:*left], ""), len(s)-*left
 	}
 	*left -= len(s)
-	if p.Kind == app.PartCall {
+	if p.Kind == app.ExchangeCall {
 		s = revealJSON(s)
 	} else {
 		s = revealLines(s)
@@ -328,19 +328,19 @@ func partHeading(p app.ExchangePart) string {
 	name := clean.Line(clean.Reveal(p.Name), 200)
 	data := map[string]any{"name": name}
 	switch p.Kind {
-	case app.PartRequest:
+	case app.ExchangeRequest:
 		return lang.X("chat.part_request", "Request to {{.name}}", data)
-	case app.PartThought:
+	case app.ExchangeThought:
 		return lang.X("chat.part_thought", "Reasoning")
-	case app.PartCall:
+	case app.ExchangeCall:
 		return lang.X("chat.part_call", "Call of {{.name}}", data)
-	case app.PartTools:
+	case app.ExchangeTools:
 		return lang.X("chat.part_tools", "Tools that the model could call")
-	case app.PartAnswer:
+	case app.ExchangeAnswer:
 		return lang.X("chat.part_answer", "What the model answered")
-	case app.PartStatus:
+	case app.ExchangeStatus:
 		return lang.X("chat.part_status", "Refused with HTTP {{.name}}", data)
-	case app.PartUnreadable:
+	case app.ExchangeUnreadable:
 		return lang.X("chat.part_as_it_is", "As it went")
 	}
 	switch p.Name {
@@ -375,7 +375,7 @@ func rawBlocks(e app.Exchange) []*text.Block {
 			room = 0
 		}
 		out = append(out, &text.Block{Runs: []text.Run{{Text: heading, Bold: true, Color: color}}, Before: room},
-			&text.Block{Runs: []text.Run{{Text: shownPart(app.ExchangePart{Kind: app.PartUnreadable, Text: string(f.Bytes)}, &left)}}, Code: true, Before: theme.Step})
+			&text.Block{Runs: []text.Run{{Text: shownPart(app.ExchangePart{Kind: app.ExchangeUnreadable, Text: string(f.Bytes)}, &left)}}, Code: true, Before: theme.Step})
 	}
 	return out
 }
