@@ -416,7 +416,7 @@ func (p *Place) released(o fyne.CanvasObject) {
 
 // tick counts the time of calls that run and of a model that reasons, twice a second, while some do and the place is seen.
 func (p *Place) tick() {
-	if p.ticking || !p.shown || len(p.state.counting()) == 0 {
+	if p.ticking || !p.shown || len(p.state.runningCalls()) == 0 {
 		return
 	}
 	p.ticking = true
@@ -430,7 +430,7 @@ func (p *Place) tick() {
 		}
 		p.d.Do(func() {
 			p.ticking = false
-			for _, i := range p.state.counting() {
+			for _, i := range p.state.runningCalls() {
 				p.list.Touch(i, func(o fyne.CanvasObject) {
 					if t, ok := o.(interface{ tick() }); ok {
 						t.tick()
