@@ -68,6 +68,8 @@ type Message struct {
 	Images []Image
 	// Reasoning is sent back only to endpoints that demand it, never as text.
 	Reasoning string
+	// Extra is Answer.Extra of an assistant message, as it came; nil if there was none.
+	Extra json.RawMessage
 	Calls     []ToolCall // of an assistant message
 	CallID    string     // of a tool message: the ToolCall.ID it answers
 	Tool      string     // of a tool message: the name the tool was offered under
@@ -95,6 +97,10 @@ type ToolCall struct {
 	Problem string
 	// Raw is what the model wrote for arguments, unchanged.
 	Raw string
+	// Extra is a JSON object of the members of the call that the chat completions format does not know, such as
+	// {"extra_content":{"google":{"thought_signature":"…"}}}, each as the endpoint wrote it; nil if there were none. An
+	// endpoint that sends such members wants them back with the call.
+	Extra json.RawMessage
 }
 
 // Tool is a tool offered to the model.
@@ -178,4 +184,11 @@ type Answer struct {
 	Finish          string // the endpoint's finish reason, "" if it gave none
 	State           string
 	Model           string // as the endpoint reports it, else as asked for
+	// ReasoningKey is the member of the message in which Reasoning came: "reasoning_content", "reasoning" or
+	// "thinking"; "" if there was none, or it stood in the text between marks.
+	ReasoningKey string
+	// Extra is a JSON object of the members of the message that the chat completions format does not know, such as
+	// {"reasoning_details":[…]}, put together from the pieces they came in; nil if there were none. Members of calls
+	// stand in ToolCall.Extra. An endpoint that sends such members may want them back with the message.
+	Extra json.RawMessage
 }
