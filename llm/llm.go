@@ -69,10 +69,10 @@ type Message struct {
 	// Reasoning is sent back only to endpoints that demand it, never as text.
 	Reasoning string
 	// Extra is Answer.Extra of an assistant message, as it came; nil if there was none.
-	Extra json.RawMessage
-	Calls     []ToolCall // of an assistant message
-	CallID    string     // of a tool message: the ToolCall.ID it answers
-	Tool      string     // of a tool message: the name the tool was offered under
+	Extra  json.RawMessage
+	Calls  []ToolCall // of an assistant message
+	CallID string     // of a tool message: the ToolCall.ID it answers
+	Tool   string     // of a tool message: the name the tool was offered under
 }
 
 // Image is a picture for the model. PNG, JPEG, GIF and WebP of at most 20 MB are
