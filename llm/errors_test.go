@@ -29,12 +29,12 @@ func TestRefusals(t *testing.T) {
 		says string
 		more func(*Error) bool
 	}{
-		"llama-server context": {file("ctx.txt"), KindContext, "exceeds the available context size", func(e *Error) bool { return e.Limit == 8192 && e.Used == 35088 }},
+		"llama-server context": {file("ctx.http"), KindContext, "exceeds the available context size", func(e *Error) bool { return e.Limit == 8192 && e.Used == 35088 }},
 		"OpenAI context":       {sm.Fail(400, `{"error":{"message":"This model's maximum context length is 131072 tokens. However, your messages resulted in 4370000 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}`), KindContext, "Shorten", func(e *Error) bool { return e.Limit == 131072 && e.Used == 4370000 }},
 		"context, one number":  {sm.Fail(400, `{"error":{"code":"context_length_exceeded","message":"maximum context length is 131072 tokens"}}`), KindContext, "131072", func(e *Error) bool { return e.Limit == 131072 && e.Used == 0 }},
 		"Gemini context":       {sm.Fail(400, `[{"error":{"code":400,"message":"The input token count (1,200,000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}]`), KindContext, "", func(e *Error) bool { return e.Limit == 1048576 && e.Used == 1200000 }},
-		"llama-server schema":  {file("badschema.txt"), KindBadRequest, "Error resolving ref #/nope", nil},
-		"llama-server history": {file("badjson.txt"), KindBadRequest, "parse error", nil},
+		"llama-server schema":  {file("badschema.http"), KindBadRequest, "Error resolving ref #/nope", nil},
+		"llama-server history": {file("badjson.http"), KindBadRequest, "parse error", nil},
 		"tool by number":       {sm.Fail(400, `{"error":{"message":"Invalid schema: object schema missing properties","type":"invalid_request_error","param":"tools[1].function.parameters"}}`), KindBadTool, "Disable this tool", func(e *Error) bool { return e.Tool == "b/two" }},
 		"tool in the message":  {sm.Fail(400, `{"error":{"message":"Invalid 'tools[0].function.name': string too long."}}`), KindBadTool, "", func(e *Error) bool { return e.Tool == "a/one" }},
 		"tool by name":         {sm.Fail(400, `{"error":{"message":"Invalid schema for function 'b__two': None is not of type 'object'"}}`), KindBadTool, "", func(e *Error) bool { return e.Tool == "b/two" }},

@@ -152,7 +152,7 @@ func TestAdaptsToRefusals(t *testing.T) {
 		{Role: RoleUser, Text: "x", Images: []Image{{"image/png", []byte("png")}}},
 		{Role: RoleAssistant, Calls: []ToolCall{call("call_0fypS1hVXabc", "{}")}}, answerTo("call_0fypS1hVXabc", "1"),
 	}}
-	_, image := recording(t, "errors/image.txt")
+	_, image := recording(t, "errors/image.http")
 	for name, x := range map[string]struct {
 		bad, refusal string
 		status       int

@@ -345,7 +345,7 @@ func TestRecordings(t *testing.T) {
 // recording reads the status and the body of a recorded answer.
 func recording(t testing.TB, name string) (status int, body string) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("testdata", name))
+	raw, err := os.ReadFile(filepath.Join(replays, "recorded", name))
 	if err != nil {
 		t.Fatal(err)
 	}
