@@ -13,46 +13,61 @@ const maxCalls = 512
 // pieces for ever.
 const pieceCost = 16
 
+// maxCallName bounds the name of a call, in bytes; no tool is offered under one nearly as long.
+const maxCallName = 1 << 10
+
 // callDelta is a piece of a tool call as an endpoint streams it.
 type callDelta struct {
 	index     int
 	hasIndex  bool
 	id, name  string
 	arguments string
-	badText   bool // the arguments held bytes that are not text
+	badText   bool   // the arguments held bytes that are not text
+	object    bool   // the arguments were an object without members
+	extra     string // the vendor's members of the call, as a JSON object
 }
 
 // building is a tool call that may not be complete.
 type building struct {
-	callDelta
-	args    strings.Builder
-	tooLong bool
-	mixed   bool // pieces of different calls cannot be told apart
+	index    int
+	hasIndex bool
+	id, name string
+	pieces   string // of the name, all of them, as far as they can still be of use
+	args     strings.Builder
+	extra    extras
+	object   bool // an object without members stood for the arguments
+	badText  bool
+	tooLong  bool
+	mixed    bool // pieces of different calls cannot be told apart
 }
 
 // assembler puts the pieces of tool calls together. Endpoints differ in what
-// they send: no index, one index for all calls, no id, the name in every piece
-// or in several. What belongs together is decided by index, then id, then name,
-// and where that leaves doubt the call is marked unusable.
+// they send: no index, one index for all calls, one that grows within a call, no
+// id, one id for all, the name in every piece, in several, or last. What belongs
+// together is decided by id and index, then by one of them, then by place, and
+// where that leaves doubt the call is marked unusable.
 type assembler struct {
 	known   map[string]bool // names of the tools offered
+	longest int             // of these names, in bytes
 	calls   []*building
 	dropped int      // pieces of calls beyond maxCalls, or calls with arguments and no name
 	size    int      // what all pieces cost, in bytes
 	twice   []string // names that stand in one object twice, in words
+	tooMuch bool     // members of vendors were dropped
 }
 
 func newAssembler(tools []Tool) *assembler {
 	a := &assembler{known: make(map[string]bool, len(tools))}
 	for _, t := range tools {
 		a.known[t.Name] = true
+		a.longest = max(a.longest, len(t.Name))
 	}
 	return a
 }
 
 // add takes the next piece.
 func (a *assembler) add(d callDelta) {
-	a.size += pieceCost + len(d.id) + len(d.name) + len(d.arguments)
+	a.size += pieceCost + len(d.id) + len(d.name) + len(d.arguments) + len(d.extra)
 	if a.repeated(d) {
 		return
 	}
@@ -62,14 +77,21 @@ func (a *assembler) add(d callDelta) {
 			a.dropped++
 			return
 		}
-		c = &building{callDelta: callDelta{index: d.index, hasIndex: d.hasIndex, id: d.id}}
+		c = &building{index: d.index, hasIndex: d.hasIndex, id: d.id}
 		a.calls = append(a.calls, c)
 	}
 	if c.id == "" {
 		c.id = d.id
 	}
+	if !c.hasIndex {
+		c.index, c.hasIndex = d.index, d.hasIndex
+	}
 	a.mergeName(c, d.name)
 	c.badText = c.badText || d.badText
+	c.object = c.object || d.object
+	if d.extra != "" {
+		c.extra.addObject([]byte(d.extra))
+	}
 	if c.args.Len()+len(d.arguments) > maxArguments+1 {
 		c.tooLong = true
 		return
@@ -100,7 +122,7 @@ func (a *assembler) owner(d callDelta) *building {
 	case d.id != "" && d.id == c.id:
 		// Some servers use one id for all calls. A second whole object cannot
 		// belong to the first.
-		if d.name != "" && strings.HasPrefix(strings.TrimSpace(d.arguments), "{") && completeArguments(c.args.String()) {
+		if d.name != "" && c.name != "" && strings.HasPrefix(strings.TrimSpace(d.arguments), "{") && completeArguments(c.args.String()) {
 			return nil
 		}
 		return c
@@ -112,16 +134,16 @@ func (a *assembler) owner(d callDelta) *building {
 			return c
 		}
 		return nil
-	case d.name == "":
-		return c
+	case d.name == "" || c.name == "" && strings.TrimSpace(d.arguments) == "":
+		return c // a name may come last
 	case completeArguments(c.args.String()):
-		// A whole object can only be followed by another call, or by the
-		// same call's name once more.
-		if d.name == c.name && strings.TrimSpace(d.arguments) == "" {
+		// A whole object can only be followed by another call, or by more of
+		// the same call's name.
+		if strings.TrimSpace(d.arguments) == "" && a.sameName(c, d.name) {
 			return c
 		}
 		return nil
-	case a.known[c.name] && a.known[d.name] && d.name != c.name && !a.known[c.name+d.name] && !strings.HasPrefix(d.name, c.name):
+	case a.known[c.name] && a.known[d.name] && d.name != c.name && !a.known[c.pieces+d.name] && !strings.HasPrefix(d.name, c.name):
 		if strings.TrimSpace(c.args.String()) == "" {
 			return nil
 		}
@@ -130,38 +152,60 @@ func (a *assembler) owner(d callDelta) *building {
 	return c
 }
 
-// candidate is the latest call with the piece's index, else its id, else the
-// last call.
+// sameName tells whether a piece says a call's name once more, or makes it the name of a tool.
+func (a *assembler) sameName(c *building, piece string) bool {
+	return piece == c.name || !a.known[c.name] && a.known[c.pieces+piece]
+}
+
+// candidate is the latest call with the piece's id and index, else the one that
+// its index or its id alone leads to, else the last call where that has no index
+// to compare.
 func (a *assembler) candidate(d callDelta) *building {
+	var byID, byIndex *building
 	for i := len(a.calls) - 1; i >= 0; i-- {
 		c := a.calls[i]
+		sameID := d.id != "" && c.id == d.id
+		sameIndex := d.hasIndex && c.hasIndex && c.index == d.index
 		switch {
-		case d.hasIndex && c.hasIndex:
-			if c.index == d.index {
-				return c
-			}
-		case d.hasIndex:
-		case d.id == "" || c.id == d.id:
+		case sameID && (sameIndex || !d.hasIndex || !c.hasIndex):
 			return c
+		case sameID && byID == nil:
+			byID = c
+		case sameIndex && byIndex == nil:
+			byIndex = c
 		}
 	}
-	if n := len(a.calls); n > 0 && !d.hasIndex && d.name == "" && a.calls[n-1].id == "" {
-		return a.calls[n-1] // the id comes after the name
+	switch {
+	case byIndex != nil && (byID == nil || byIndex.id == ""):
+		return byIndex
+	case byID != nil && (d.name == "" || byIndex != nil && !completeArguments(byID.args.String())):
+		return byID // its index grows with each piece, or is the same for all calls
+	case byID != nil || len(a.calls) == 0:
+		return nil
 	}
-	return nil
+	last := a.calls[len(a.calls)-1]
+	if d.hasIndex && last.hasIndex || d.id != "" && d.name != "" {
+		return nil
+	}
+	return last
 }
 
 // mergeName adds a piece of a name: nothing new where the name is repeated, the
 // rest where it is split.
 func (a *assembler) mergeName(c *building, piece string) {
+	if piece == "" || piece == c.name && a.known[piece] {
+		return
+	}
+	if len(c.pieces) <= a.longest {
+		c.pieces += piece
+	}
 	switch {
-	case piece == "" || piece == c.name:
-	case a.known[c.name+piece]:
-		c.name += piece
+	case a.known[c.pieces]:
+		c.name = c.pieces
 	case a.known[piece] && strings.HasPrefix(piece, c.name):
 		c.name = piece
-	case a.known[c.name]:
-	default:
+	case a.known[c.name] || piece == c.name:
+	case len(c.name) < maxCallName:
 		c.name += piece
 	}
 }
@@ -195,12 +239,16 @@ func (a *assembler) finish(cut bool) []ToolCall {
 		raw := c.args.String()
 		name := strings.TrimSpace(c.name)
 		if name == "" {
-			if s := strings.TrimSpace(raw); s != "" && s != "{}" && s != "null" {
+			if s := strings.TrimSpace(raw); s != "" && s != "{}" && s != "null" { // else a call that never was
 				a.dropped++
 			}
 			continue
 		}
-		t := ToolCall{ID: c.id, Name: name, Raw: raw}
+		if c.object && strings.TrimSpace(raw) == "" {
+			raw = "{}"
+		}
+		t := ToolCall{ID: c.id, Name: name, Raw: raw, Extra: c.extra.object()}
+		a.tooMuch = a.tooMuch || c.extra.over
 		switch {
 		case c.mixed:
 			t.Problem = "The pieces of several tool calls were mixed and cannot be told apart." + resend

@@ -98,8 +98,9 @@ type ToolCall struct {
 	// Raw is what the model wrote for arguments, unchanged.
 	Raw string
 	// Extra is a JSON object of the members of the call that the chat completions format does not know, such as
-	// {"extra_content":{"google":{"thought_signature":"…"}}}, each as the endpoint wrote it; nil if there were none. An
-	// endpoint that sends such members wants them back with the call.
+	// {"extra_content":{"google":{"thought_signature":"…"}}}, each as the endpoint wrote it; those of its function
+	// stand under "function". It is nil if there were none. An endpoint that sends such members wants them back with
+	// the call, in the same places.
 	Extra json.RawMessage
 }
 
@@ -151,7 +152,7 @@ type UsageEvent Usage
 
 // Warning is something a person may want to know. Kind is one of
 // "empty_answer", "content_filter", "cut", "replacement_character",
-// "repeated_name", "call_dropped", "adapted".
+// "repeated_name", "call_dropped", "extra_dropped", "adapted".
 type Warning struct{ Kind, Message string }
 
 func (TextDelta) event()      {}
@@ -184,8 +185,8 @@ type Answer struct {
 	Finish          string // the endpoint's finish reason, "" if it gave none
 	State           string
 	Model           string // as the endpoint reports it, else as asked for
-	// ReasoningKey is the member of the message in which Reasoning came: "reasoning_content", "reasoning" or
-	// "thinking"; "" if there was none, or it stood in the text between marks.
+	// ReasoningKey is the member of the message in which Reasoning came: "reasoning_content", "reasoning", "thinking",
+	// or "reasoning_details" where only Extra holds it; "" if there was none, or it stood in the content.
 	ReasoningKey string
 	// Extra is a JSON object of the members of the message that the chat completions format does not know, such as
 	// {"reasoning_details":[…]}, put together from the pieces they came in; nil if there were none. Members of calls

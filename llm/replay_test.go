@@ -95,6 +95,7 @@ func checkReplay(t *testing.T, s *replay.Server, file string, read func(io.Reade
 			o.Idle, o.FirstToken = 2*time.Second, 4*time.Second
 		}
 	})
+	c.random = func(int64) int64 { return 0 }
 	got := strings.ReplaceAll(told(t, c), s.URL(file), "http://replay/v1")
 	got = strings.ReplaceAll(got, strings.TrimSuffix(s.URL(file), "/"+file+"/v1"), "http://replay")
 	got += fmt.Sprintf("requests %d\n", s.Asked(file))
@@ -137,7 +138,7 @@ func told(t *testing.T, c *Client) string {
 			text.WriteString(e.Text)
 		case Retrying:
 			flush("")
-			fmt.Fprintf(&b, "retry %d, %s: %s\n", e.Attempt, whenRetried(e), e.Reason)
+			fmt.Fprintf(&b, "retry %d after %v: %s\n", e.Attempt, e.After, e.Reason)
 		case Warning:
 			flush("")
 			fmt.Fprintf(&b, "warning %s: %s\n", e.Kind, e.Message)
@@ -175,16 +176,6 @@ func told(t *testing.T, c *Client) string {
 		t.Errorf("the error is a %T: %v", err, err)
 	}
 	return b.String()
-}
-
-// whenRetried is a pause without its random part.
-func whenRetried(r Retrying) string {
-	for i := range 6 {
-		if least := min(firstPause<<i, maxPause); r.Attempt == i+2 && r.After >= least && r.After < least+least/2 {
-			return fmt.Sprintf("after the usual %v", least)
-		}
-	}
-	return "after " + r.After.String()
 }
 
 // quoted is a text on one line, its letters as they are.
