@@ -34,6 +34,7 @@ type building struct {
 	id, name string
 	pieces   string // of the name, all of them, as far as they can still be of use
 	args     strings.Builder
+	braces   braces // of args
 	extra    extras
 	object   bool // an object without members stood for the arguments
 	badText  bool
@@ -86,7 +87,10 @@ func (a *assembler) add(d callDelta) {
 	if !c.hasIndex {
 		c.index, c.hasIndex = d.index, d.hasIndex
 	}
+	before := c.name
 	a.mergeName(c, d.name)
+	// A name that becomes another tool's when its arguments have begun is in doubt.
+	c.mixed = c.mixed || a.known[before] && c.name != before && c.braces.begun
 	c.badText = c.badText || d.badText
 	c.object = c.object || d.object
 	if d.extra != "" {
@@ -97,6 +101,7 @@ func (a *assembler) add(d callDelta) {
 		return
 	}
 	c.args.WriteString(d.arguments)
+	c.braces.feed(d.arguments)
 }
 
 // repeated tells whether the piece is a whole call that stands there already:
@@ -106,7 +111,7 @@ func (a *assembler) repeated(d callDelta) bool {
 		return false
 	}
 	for _, c := range a.calls {
-		if c.id == d.id && c.name == d.name && c.args.String() == d.arguments && completeArguments(d.arguments) {
+		if c.id == d.id && c.name == d.name && c.braces.complete() && c.args.String() == d.arguments {
 			return true
 		}
 	}
@@ -120,9 +125,9 @@ func (a *assembler) owner(d callDelta) *building {
 	case c == nil:
 		return nil
 	case d.id != "" && d.id == c.id:
-		// Some servers use one id for all calls. A second whole object cannot
-		// belong to the first.
-		if d.name != "" && c.name != "" && strings.HasPrefix(strings.TrimSpace(d.arguments), "{") && completeArguments(c.args.String()) {
+		// Some servers use one id for all calls. Behind a whole object there
+		// can only be another call, or more of the same call's name.
+		if d.name != "" && c.name != "" && c.braces.complete() && !(strings.TrimSpace(d.arguments) == "" && a.sameName(c, d.name)) {
 			return nil
 		}
 		return c
@@ -130,21 +135,20 @@ func (a *assembler) owner(d callDelta) *building {
 		// Another id is another call, unless a server makes up an id for
 		// every piece: then there is no name, and the arguments so far are
 		// half an object.
-		if d.name == "" && d.arguments != "" && halfObject(c.args.String()) {
+		if d.name == "" && d.arguments != "" && c.braces.half() {
 			return c
 		}
 		return nil
 	case d.name == "" || c.name == "" && strings.TrimSpace(d.arguments) == "":
 		return c // a name may come last
-	case completeArguments(c.args.String()):
-		// A whole object can only be followed by another call, or by more of
-		// the same call's name.
+	case c.braces.complete():
+		// The same.
 		if strings.TrimSpace(d.arguments) == "" && a.sameName(c, d.name) {
 			return c
 		}
 		return nil
 	case a.known[c.name] && a.known[d.name] && d.name != c.name && !a.known[c.pieces+d.name] && !strings.HasPrefix(d.name, c.name):
-		if strings.TrimSpace(c.args.String()) == "" {
+		if !c.braces.begun {
 			return nil
 		}
 		c.mixed = true
@@ -178,7 +182,7 @@ func (a *assembler) candidate(d callDelta) *building {
 	switch {
 	case byIndex != nil && (byID == nil || byIndex.id == ""):
 		return byIndex
-	case byID != nil && (d.name == "" || byIndex != nil && !completeArguments(byID.args.String())):
+	case byID != nil && (d.name == "" && byID.name != "" && !byID.braces.complete() || byIndex != nil && !byID.braces.complete()):
 		return byID // its index grows with each piece, or is the same for all calls
 	case byID != nil || len(a.calls) == 0:
 		return nil
@@ -210,24 +214,42 @@ func (a *assembler) mergeName(c *building, piece string) {
 	}
 }
 
-// halfObject tells whether s is the beginning of a JSON object.
-func halfObject(s string) bool {
-	s = strings.TrimSpace(s)
-	if !strings.HasPrefix(s, "{") {
-		return false
-	}
-	_, err := whole([]byte(s))
-	return err == errJSONEnd
+// braces follows how far an object has come while it grows, for telling whether more of it can come. What may run is
+// checked in another way.
+type braces struct {
+	begun             bool // there is anything but blanks
+	depth             int
+	inText, escaped   bool
+	closed, different bool // the object has ended; it is none, or there is more behind it
 }
 
-func completeArguments(s string) bool {
-	s = strings.TrimSpace(s)
-	if !strings.HasPrefix(s, "{") || !strings.HasSuffix(s, "}") {
-		return false
+func (b *braces) feed(s string) {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case b.inText && b.escaped:
+			b.escaped = false
+		case b.inText:
+			b.escaped, b.inText = c == '\\', c != '"'
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+		case b.closed || !b.begun && c != '{':
+			b.begun, b.different = true, true
+		case c == '{' || c == '[':
+			b.begun = true
+			b.depth++
+		case c == '}' || c == ']':
+			b.depth--
+			b.closed = b.depth == 0
+		case c == '"':
+			b.inText = true
+		}
 	}
-	_, err := whole([]byte(s))
-	return err == nil
 }
+
+// complete tells whether there is one object and nothing else.
+func (b *braces) complete() bool { return b.closed && !b.different }
+
+// half tells whether there is the beginning of an object.
+func (b *braces) half() bool { return b.begun && !b.closed && !b.different }
 
 // finish checks every call and gives it an id that no other call of the answer
 // has. cut says that the answer ended at a limit, so that a call without

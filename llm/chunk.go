@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 )
 
@@ -143,8 +144,8 @@ func (c *chunkReader) newer(calls []callPart) []callPart {
 	return kept
 }
 
-// place gives calls that stand in one list without indexes their places as such: they are different calls. Pieces
-// without names belong to the calls that such a list has begun.
+// place gives calls that stand in one list without indexes their places as such, if they are the beginnings of different
+// calls. Pieces without names belong to the calls that such a list has begun.
 func (c *chunkReader) place(calls []callPart) {
 	if len(calls) < 2 {
 		return
@@ -158,13 +159,33 @@ func (c *chunkReader) place(calls []callPart) {
 			named++
 		}
 	}
-	if named != len(calls) && (named != 0 || len(calls) != c.placed) {
+	if named == 0 && len(calls) != c.placed || named != 0 && !c.differ(calls) {
 		return
 	}
 	c.placed = len(calls)
 	for i := range calls {
 		calls[i].index, calls[i].hasIndex = i, true
 	}
+}
+
+// differ tells whether all of these calls name a tool that is offered, and have ids that differ, or no ids and names
+// that differ.
+func (c *chunkReader) differ(calls []callPart) bool {
+	seen := make(map[string]bool, len(calls))
+	for i := range calls {
+		name, id := unquote(calls[i].name), string(calls[i].id)
+		if !slices.ContainsFunc(c.x.tools, func(t Tool) bool { return t.Name == name }) || known(id) != known(string(calls[0].id)) {
+			return false
+		}
+		if !known(id) {
+			id = name
+		}
+		if seen[id] {
+			return false
+		}
+		seen[id] = true
+	}
+	return true
 }
 
 // faultBody is what says most about an error: the event, unless the error

@@ -142,7 +142,7 @@ func complaints(list []byte) string {
 		if said == "" {
 			said = unquoteOr(list[i:end])
 		} else if where := member(list[i:end], "loc"); len(where) > 0 && where[0] == '[' {
-			said = strings.ReplaceAll(strings.Trim(string(where), "[]"), `"`, "") + ": " + said
+			said = strings.NewReplacer(`"`, "", ",", ".").Replace(strings.Trim(string(where), "[]")) + ": " + said
 		}
 		out = append(out, said)
 		return end, err

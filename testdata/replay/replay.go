@@ -177,7 +177,11 @@ func (s *Server) play(conn net.Conn, in io.Reader, a Answer) error {
 		if !s.wait(step.Pause) {
 			return errEnd
 		}
-		if err := s.send(conn, a.How, step.Bytes); err != nil {
+		piece := s.piece
+		if a.resets() {
+			piece = nil // what is still on its way when a connection is reset is lost
+		}
+		if err := send(conn, a.How, step.Bytes, piece); err != nil {
 			return err
 		}
 		switch step.Then {
@@ -217,12 +221,17 @@ func (s *Server) wait(d time.Duration) bool {
 	}
 }
 
+// resets tells whether the answer ends with a reset.
+func (a Answer) resets() bool {
+	return len(a.Steps) > 0 && a.Steps[len(a.Steps)-1].Then == "reset"
+}
+
 // send writes bytes in pieces.
-func (s *Server) send(conn net.Conn, how Framing, b []byte) error {
+func send(conn net.Conn, how Framing, b []byte, piece func() int) error {
 	for len(b) > 0 {
 		n := len(b)
-		if s.piece != nil {
-			n = min(n, max(1, s.piece()))
+		if piece != nil {
+			n = min(n, max(1, piece()))
 		}
 		out := b[:n]
 		if how == Chunked {
