@@ -28,7 +28,7 @@ type Client struct {
 	pause    func(context.Context, time.Duration) error // between attempts
 
 	mu      sync.Mutex
-	profile profile // learns from refusals
+	profile Profile // learns from refusals
 
 	closing context.Context
 	close   context.CancelFunc
@@ -41,7 +41,7 @@ func New(e Endpoint, o Options) (*Client, error) {
 	if problem != nil {
 		return nil, problem
 	}
-	p, problem := findProfile(e.Profile, base, e.Model)
+	p, problem := findProfile(e, base)
 	if problem != nil {
 		return nil, problem
 	}

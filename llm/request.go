@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -23,7 +24,7 @@ const maxImage = 20 << 20 // bytes
 // Whatever the messages are, the result is valid: each call of an assistant
 // message is followed by exactly one tool message, ids are unique, and
 // arguments are JSON.
-func body(model string, r Request, p profile) ([]byte, *Error) {
+func body(model string, r Request, p Profile) ([]byte, *Error) {
 	w := writer{profile: p}
 	w.raw(`{"model":`)
 	w.text(model)
@@ -44,7 +45,7 @@ func body(model string, r Request, p profile) ([]byte, *Error) {
 				w.text(d)
 			}
 			w.raw(`,"parameters":`)
-			w.b = append(w.b, normaliseSchema(t.Schema, p.dialect)...)
+			w.b = append(w.b, normaliseSchema(t.Schema, p.Dialect)...)
 			w.raw(`}}`)
 		}
 		w.raw(`]`)
@@ -54,16 +55,16 @@ func body(model string, r Request, p profile) ([]byte, *Error) {
 		}
 	}
 	w.raw(`,"stream":true`)
-	if !p.noUsage {
+	if !p.NoStreamOptions {
 		w.raw(`,"stream_options":{"include_usage":true}`)
 	}
-	if r.MaxTokens > 0 {
-		w.raw(`,"` + p.maxTokens + `":` + strconv.Itoa(r.MaxTokens))
+	if r.MaxTokens > 0 && p.LengthLimit != LengthNone {
+		w.raw(`,"` + cmp.Or(p.LengthLimit, "max_tokens") + `":` + strconv.Itoa(r.MaxTokens))
 	}
-	if t := r.Temperature; t != nil && !math.IsNaN(*t) && !math.IsInf(*t, 0) {
+	if t := r.Temperature; t != nil && !p.NoTemperature && !math.IsNaN(*t) && !math.IsInf(*t, 0) {
 		w.raw(`,"temperature":` + strconv.FormatFloat(*t, 'f', -1, 64))
 	}
-	if len(r.Stop) > 0 {
+	if len(r.Stop) > 0 && !p.NoStop {
 		w.raw(`,"stop":[`)
 		for i, s := range r.Stop {
 			w.comma(i)
@@ -77,7 +78,7 @@ func body(model string, r Request, p profile) ([]byte, *Error) {
 
 // writer writes messages and keeps track of open tool calls.
 type writer struct {
-	profile profile
+	profile Profile
 	b       []byte
 	count   int               // messages written
 	used    map[string]bool   // ids on the wire
@@ -102,7 +103,7 @@ func (w *writer) comma(i int) {
 }
 
 func (w *writer) description(s string) string {
-	if limit := w.profile.maxDescription; limit > 0 && utf8.RuneCountInString(s) > limit {
+	if limit := w.profile.MaxDescription; limit > 0 && utf8.RuneCountInString(s) > limit {
 		r := []rune(s)
 		return string(r[:limit-1]) + "…"
 	}
@@ -169,12 +170,12 @@ func (w *writer) assistant(m Message) {
 	}
 	w.begin(RoleAssistant)
 	w.raw(`,"content":`)
-	if w.profile.nullContent && strings.TrimSpace(m.Text) == "" {
+	if w.profile.EmptyContent == EmptyNull && strings.TrimSpace(m.Text) == "" {
 		w.raw("null")
 	} else {
 		w.text(m.Text)
 	}
-	if w.profile.reasoningBack {
+	if w.profile.ReasoningBack != BackNever {
 		w.raw(`,"reasoning_content":`)
 		w.text(m.Reasoning)
 	}
@@ -252,13 +253,13 @@ var (
 // wireID is an id the endpoint takes that no earlier call of the request has.
 func (w *writer) wireID(id string) string {
 	pattern := plainID
-	if w.profile.shortIDs {
+	if w.profile.IDs == IDsShort {
 		pattern = shortID
 	}
 	wire := id
 	for n := 0; !pattern.MatchString(wire) || w.used[wire]; n++ {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", id, n))
-		if w.profile.shortIDs {
+		if w.profile.IDs == IDsShort {
 			wire = fmt.Sprintf("%x", sum[:5])[:9]
 		} else {
 			wire = fmt.Sprintf("call_%x", sum[:12])
@@ -311,7 +312,7 @@ func (w *writer) sort(text string, images []Image) (string, []Image) {
 		kind, ok := imageType(img.MIMEType)
 		why := ""
 		switch {
-		case w.profile.noImages:
+		case w.profile.NoImages:
 			why = "this model takes no pictures"
 		case !ok:
 			why = "not a kind of picture models take"

@@ -8,14 +8,22 @@ import (
 	"strings"
 )
 
-// dialect is the part of JSON Schema an endpoint understands.
-type dialect int
+// Dialect is the part of JSON Schema an endpoint understands.
+type Dialect string
 
+// The dialects. DialectFull is JSON Schema 2020-12 as it is.
 const (
-	dialectGeneric dialect = iota
-	dialectOpenAI          // no anyOf, oneOf, allOf, enum or not at the top
-	dialectGemini          // the subset of OpenAPI 3.0 in Gemini's "Schema"
+	DialectFull      Dialect = ""
+	DialectOpenAI    Dialect = "openai"    // no anyOf, oneOf, allOf, enum or not at the top
+	DialectAnthropic Dialect = "anthropic" // strictly 2020-12; no anyOf, oneOf or allOf at the top
+	DialectGemini    Dialect = "gemini"    // the subset of OpenAPI 3.0 in Gemini's "Schema"
+	DialectMoonshot  Dialect = "moonshot"  // types everywhere, and beside no anyOf
+	DialectOllama    Dialect = "ollama"    // what its template types can read
+	DialectGrammar   Dialect = "grammar"   // what llama.cpp can make a grammar of
+	DialectPlain     Dialect = "plain"     // type, properties, required, items, enum and words alone
 )
+
+var dialects = []Dialect{DialectFull, DialectOpenAI, DialectAnthropic, DialectGemini, DialectMoonshot, DialectOllama, DialectGrammar, DialectPlain}
 
 const (
 	emptySchema = `{"type":"object","properties":{}}`
@@ -135,7 +143,7 @@ func stringNode(s string) *node          { return &node{raw: appendQuoted(nil, s
 // be, references into the schema itself put in place. The order of everything is
 // kept, and the meaning where the dialect can express it; where it cannot, the
 // schema allows more, and the tool's server has the last word.
-func normaliseSchema(raw json.RawMessage, d dialect) []byte {
+func normaliseSchema(raw json.RawMessage, d Dialect) []byte {
 	value, err := whole(raw)
 	if err != nil || value[0] != '{' {
 		return []byte(emptySchema)
@@ -146,7 +154,7 @@ func normaliseSchema(raw json.RawMessage, d dialect) []byte {
 	}
 	z := normaliser{root: root, left: maxNodes, refs: []string{"#"}}
 	n := z.schema(root, 0)
-	if d != dialectGeneric {
+	if d != DialectFull {
 		liftRoot(n)
 	}
 	if n.get("type").str() != "object" {
@@ -159,7 +167,7 @@ func normaliseSchema(raw json.RawMessage, d dialect) []byte {
 	if n.get("properties") == nil {
 		n.set("properties", object())
 	}
-	if d == dialectGemini {
+	if d == DialectGemini {
 		gemini(n, 0)
 	}
 	return n.write(nil)

@@ -38,7 +38,7 @@ func (c *Client) Stream(ctx context.Context, r Request, on func(Event)) (Answer,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.closing, cancel)()
-	failed := 0
+	failed, tried := 0, map[string][]string{}
 	for {
 		c.mu.Lock()
 		p := c.profile
@@ -51,7 +51,7 @@ func (c *Client) Stream(ctx context.Context, r Request, on func(Event)) (Answer,
 		if a.consumed {
 			return a.answer, problem
 		}
-		if learnt := c.adapt(p, problem); learnt != "" {
+		if learnt := c.adapt(p, r, problem, tried); learnt != "" {
 			on(Warning{Kind: "adapted", Message: learnt})
 			continue
 		}
@@ -85,7 +85,7 @@ type attempt struct {
 }
 
 // run sends the request and reads the answer.
-func (a *attempt) run(ctx context.Context, p profile) (problem *Error) {
+func (a *attempt) run(ctx context.Context, p Profile) (problem *Error) {
 	c := a.client
 	a.answer.State = StateFailed
 	raw, problem := body(c.endpoint.Model, a.request, p)
