@@ -73,6 +73,13 @@ func New(e Endpoint, o Options) (*Client, error) {
 	return c, nil
 }
 
+// Profile is what is known of the endpoint now, with what it has shown so far.
+func (c *Client) Profile() Profile {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.profile
+}
+
 // Close ends the client's connections. Requests in progress end as stopped.
 func (c *Client) Close() {
 	c.close()
@@ -83,7 +90,8 @@ func (c *Client) Close() {
 
 // exchange prepares one request below the base URL.
 func (c *Client) exchange(path string, body []byte, tools []Tool) (*exchange, *Error) {
-	x := &exchange{url: at(c.base, path), body: body, tools: tools, now: c.options.Now, alive: func() {}, first: func() {}}
+	p := c.Profile()
+	x := &exchange{url: withVersion(at(c.base, path), p), body: body, tools: tools, keyHeader: p.KeyHeader, now: c.options.Now, alive: func() {}, first: func() {}}
 	if c.endpoint.Key != nil {
 		x.key = strings.TrimSpace(c.endpoint.Key())
 	}
@@ -100,6 +108,8 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 	if problem != nil {
 		return nil, problem
 	}
+	p := c.Profile()
+	x.url = listAt(withVersion(c.base, p))
 	ctx, cancel := c.bounded(ctx, 30*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(context.WithValue(ctx, exchangeKey{}, x), http.MethodGet, x.url.String(), nil)
@@ -107,6 +117,11 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 		return nil, c.explain(x, err)
 	}
 	req.Header.Set("Accept", "application/json")
+	if p.ListKey != "" && x.key != "" {
+		name, value, _ := strings.Cut(p.ListVersion, ": ")
+		req.Header.Set(p.ListKey, x.key)
+		req.Header.Set(name, value)
+	}
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, c.explain(x, err)

@@ -40,9 +40,7 @@ func (c *Client) Stream(ctx context.Context, r Request, on func(Event)) (Answer,
 	defer context.AfterFunc(c.closing, cancel)()
 	failed, tried := 0, map[string][]string{}
 	for {
-		c.mu.Lock()
-		p := c.profile
-		c.mu.Unlock()
+		p := c.Profile()
 		a := &attempt{client: c, request: r, on: on, answer: Answer{Model: c.endpoint.Model}}
 		problem := a.run(ctx, p)
 		if problem == nil {
