@@ -73,13 +73,6 @@ func New(e Endpoint, o Options) (*Client, error) {
 	return c, nil
 }
 
-// Profile is what is known of the endpoint now, with what it has shown so far.
-func (c *Client) Profile() Profile {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.profile
-}
-
 // Close ends the client's connections. Requests in progress end as stopped.
 func (c *Client) Close() {
 	c.close()
@@ -104,12 +97,10 @@ func (c *Client) exchange(path string, body []byte, tools []Tool) (*exchange, *E
 // Models lists the names of the models the endpoint offers, in its order. The
 // error is an *Error, or the context's.
 func (c *Client) Models(ctx context.Context) ([]string, error) {
-	x, problem := c.exchange("/models", nil, nil)
+	x, problem := c.listing()
 	if problem != nil {
 		return nil, problem
 	}
-	p := c.Profile()
-	x.url = listAt(withVersion(c.base, p))
 	ctx, cancel := c.bounded(ctx, 30*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(context.WithValue(ctx, exchangeKey{}, x), http.MethodGet, x.url.String(), nil)
@@ -117,11 +108,6 @@ func (c *Client) Models(ctx context.Context) ([]string, error) {
 		return nil, c.explain(x, err)
 	}
 	req.Header.Set("Accept", "application/json")
-	if p.ListKey != "" && x.key != "" {
-		name, value, _ := strings.Cut(p.ListVersion, ": ")
-		req.Header.Set(p.ListKey, x.key)
-		req.Header.Set(name, value)
-	}
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, c.explain(x, err)

@@ -110,32 +110,6 @@ func where(u *url.URL) string {
 	return u.Scheme + "://" + host
 }
 
-// deployments is how a path of Azure's older API goes on; only chat/completions stand below.
-const deployments = "/deployments/"
-
-// listAt is the URL of the list of models.
-func listAt(base *url.URL) *url.URL {
-	u := *base
-	if before, _, ok := strings.Cut(u.Path, "/openai"+deployments); ok {
-		u.Path, u.RawPath = before+"/openai", ""
-		u.RawPath = u.EscapedPath()
-	}
-	return at(&u, "/models")
-}
-
-// withVersion names the version of the API in the query, where the profile has one and the
-// address names none.
-func withVersion(u *url.URL, p Profile) *url.URL {
-	if p.APIVersion == "" || !strings.Contains(u.Path, deployments) || u.Query().Has("api-version") {
-		return u
-	}
-	out := *u
-	q := out.Query()
-	q.Set("api-version", p.APIVersion)
-	out.RawQuery = q.Encode()
-	return &out
-}
-
 // at is the URL of a path below the base.
 func at(base *url.URL, path string) *url.URL {
 	u := *base

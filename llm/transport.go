@@ -21,7 +21,8 @@ type exchange struct {
 	key   string
 	tools []Tool
 
-	keyHeader string // carries the key, where it is not Authorization
+	keyHeader string      // carries the key, where it is not Authorization
+	also      http.Header // further headers
 	now       func() time.Time
 
 	alive func() // a sign of life
@@ -94,6 +95,9 @@ func (d door) RoundTrip(req *http.Request) (*http.Response, error) {
 		out.Header.Set(x.keyHeader, x.key)
 	default:
 		out.Header.Set("Authorization", "Bearer "+x.key)
+	}
+	for name, values := range x.also {
+		out.Header[name] = values
 	}
 	if out.Body = nil; x.body != nil {
 		out.Body = io.NopCloser(bytes.NewReader(x.body))
