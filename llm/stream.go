@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -52,6 +53,9 @@ func (c *Client) Stream(ctx context.Context, r Request, on func(Event)) (Answer,
 		if learnt := c.adapt(p, r, problem, tried); learnt != "" {
 			on(Warning{Kind: "adapted", Message: learnt})
 			continue
+		}
+		if problem.Kind == KindManyTools && problem.Limit > 0 {
+			c.learn("max_tools", strconv.Itoa(problem.Limit))
 		}
 		failed++
 		wait, again := backoff(problem, failed)
