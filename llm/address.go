@@ -56,3 +56,17 @@ func (c *Client) Profile() Profile {
 	defer c.mu.Unlock()
 	return c.profile
 }
+
+// Relearn replaces what the endpoint has shown by refusals; its requests from now on are
+// written so.
+func (c *Client) Relearn(learned map[string]string) {
+	e := c.endpoint
+	e.Learned = learned
+	p, problem := findProfile(e, c.base)
+	if problem != nil {
+		return // New has found it
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.profile = p
+}

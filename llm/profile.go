@@ -19,6 +19,7 @@ type Profile struct {
 	// Tools.
 	Dialect        Dialect // what of JSON Schema it understands
 	MaxTools       int     // how many tools it takes, 0 = no limit known
+	LikelyTools    int     // how many the model takes at its own provider, where MaxTools is not known
 	MaxDescription int     // longest description of a tool in characters, 0 = none
 	ToolChoice     string  // see the ToolChoice constants
 	NoParallel     bool    // does not take parallel_tool_calls

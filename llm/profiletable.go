@@ -160,6 +160,10 @@ var modelRules = []modelRule{
 			p.NoStop, p.NoEffort, p.SystemRole = true, false, SystemDeveloper
 		}
 	}},
+	// How many tools the providers of these take themselves; a gateway may take fewer or more.
+	{regexp.MustCompile(`(?i)(^|/)(o[1-9](-|$)|gpt-[3-9]|chatgpt|deepseek|kimi|moonshot|glm|gemini)`), func(p *Profile, _ entry) {
+		p.LikelyTools = 128
+	}},
 	{regexp.MustCompile(`(?i)(^|/)o1-(mini|preview)`), func(p *Profile, _ entry) {
 		p.SystemRole, p.NoEffort = SystemUser, true
 	}},
