@@ -188,10 +188,11 @@ func (a *App) ForgetHabits(ctx context.Context, baseURL, model string, keys ...s
 	return err
 }
 
-// ToolLimit is how many tools the endpoint of a conversation takes in one request, 0 where
-// no limit is known. With sure it would refuse more; else its model takes so many elsewhere.
-func (a *App) ToolLimit(ctx context.Context, conversation string) (limit int, sure bool) {
-	e, ok := a.model.endpointFor(a.chat(ctx, conversation))
+// ToolLimit is how many tools the endpoint of a conversation with these settings takes in one
+// request, 0 where no limit is known. With sure it would refuse more; else its model takes so
+// many elsewhere.
+func (a *App) ToolLimit(s ConversationSettings) (limit int, sure bool) {
+	e, ok := a.model.endpointFor(s)
 	if !ok {
 		return 0, false
 	}
