@@ -223,20 +223,15 @@ func (t *turn) storeCalls(calls []*pending) *ending {
 }
 
 // execute runs the calls. All wait for their decisions at the same time and each
-// is decided by itself; those to one server run one after another in the order
+// is decided by itself; those that are allowed run as their lane says, in the order
 // of the decisions, which for calls that need no person is the model's order.
 func (t *turn) execute(calls []*pending) {
-	lanes := map[string]*consent.Lane{}
+	lane := &consent.Lane{}
 	var all sync.WaitGroup
 	for _, p := range calls {
 		if p.refusal != "" {
 			t.refuse(p)
 			continue
-		}
-		lane := lanes[p.call.Server()]
-		if lane == nil {
-			lane = &consent.Lane{}
-			lanes[p.call.Server()] = lane
 		}
 		settled := make(chan struct{})
 		all.Go(func() {

@@ -65,6 +65,9 @@ type Options struct {
 	// a whole; conversation is empty for calls outside of one. definition is the hash of
 	// the tool's definition. It must answer without waiting for anybody.
 	Disabled func(conversation, server, tool, definition string) bool
+	// ReadOnly tells whether the person has marked a tool, as it is defined, as one that only
+	// reads. It must answer without waiting for anybody. Nil: none is.
+	ReadOnly func(server, tool, definition string) bool
 	// Sampling tells whether a server may ask for the model at all. Nil: none.
 	Sampling func(server string) bool
 	// Sample asks a model for a server, outside of any conversation's history: exactly
