@@ -101,18 +101,14 @@ type pending struct {
 	err     error
 }
 
-// round takes every call of an answer to its result and stores both. last says
-// that the turn may not ask the model again. An ending ends the turn.
-func (t *turn) round(answer llm.Answer, o offers, last bool) *ending {
+// round takes every call of an answer to its result and stores both. An ending ends
+// the turn.
+func (t *turn) round(answer llm.Answer, o offers) *ending {
 	calls := t.prepare(answer.Calls, o)
 	if end := t.storeCalls(calls); end != nil {
 		return end
 	}
-	if last {
-		for _, p := range calls {
-			p.refusal = "Not executed: the limit of rounds for one turn was reached."
-		}
-	}
+	over := t.atLimit(calls)
 	if n := len(calls) - maxCalls; n > 0 {
 		t.e.notice(t.conv.ID, "call_refused", "", fmt.Sprintf("The model made %d calls in one answer; at most %d may run, so %d are not executed.", len(calls), maxCalls, n))
 	}
@@ -133,8 +129,8 @@ func (t *turn) round(answer llm.Answer, o offers, last bool) *ending {
 		return &end
 	case len(failed) > 0:
 		return &ending{Failed, t.sentence(errors.Join(failed...))}
-	case last:
-		return &ending{Stopped, fmt.Sprintf("the limit of %s for one turn was reached; send another message to go on", rounds(t.rounds))}
+	case over != "":
+		return &ending{Stopped, over}
 	}
 	if !broken {
 		t.broken = 0
@@ -144,13 +140,6 @@ func (t *turn) round(answer llm.Answer, o offers, last bool) *ending {
 		return &ending{Failed, fmt.Sprintf("the model made %d answers in a row whose tool calls could not be read", t.broken)}
 	}
 	return nil
-}
-
-func rounds(n int) string {
-	if n == 1 {
-		return "1 round"
-	}
-	return fmt.Sprintf("%d rounds", n)
 }
 
 // prepare gives every call its own id and finds what it names.

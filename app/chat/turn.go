@@ -44,7 +44,8 @@ type turn struct {
 	model    string
 	client   *llm.Client
 	messages []storage.Message
-	rounds   int
+	rounds   int // requests to the model so far
+	limit    int // as often it may be asked before a person is
 	broken   int
 	read     []string       // servers whose output the model has read in this turn
 	made     map[string]int // calls by hash
@@ -132,10 +133,7 @@ func (t *turn) work() ending {
 		return t.failed(err)
 	}
 	t.warn()
-	limit := t.in.MaxRounds
-	if limit <= 0 {
-		limit = DefaultMaxRounds
-	}
+	t.limit = t.perGo()
 	for {
 		t.rounds++
 		offers, system, err := t.offers()
@@ -149,7 +147,7 @@ func (t *turn) work() ending {
 		if len(answer.Calls) == 0 {
 			return ending{state: Finished}
 		}
-		if end := t.round(answer, offers, t.rounds >= limit); end != nil {
+		if end := t.round(answer, offers); end != nil {
 			return *end
 		}
 	}
