@@ -49,6 +49,7 @@ type turn struct {
 	broken   int
 	read     []string       // servers whose output the model has read in this turn
 	made     map[string]int // calls by hash
+	changes  changes        // of what is offered, since the turn began
 	text     string         // last answer, cleaned
 	head     string         // the person's message that is answered
 }

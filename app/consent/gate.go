@@ -266,10 +266,10 @@ func (g *Gate) notice(conversation, kind, server, message string) {
 
 // Refuse records a call that names no tool which could be called, so that it
 // stands in the journal like every other call. The tool is the name the model
-// used; reason is a sentence.
-func (g *Gate) Refuse(ctx context.Context, conversation, tool, arguments, model, reason string) error {
+// used, of no server, or a tool that was offered once; reason is a sentence.
+func (g *Gate) Refuse(ctx context.Context, conversation, server, tool, arguments, model, reason string) error {
 	_, err := g.o.Journal.Note(context.WithoutCancel(ctx), journal.Proposal{
-		Kind: journal.KindCall, Conversation: conversation, Tool: tool, Arguments: arguments, Model: model,
+		Kind: journal.KindCall, Conversation: conversation, Server: server, Tool: tool, Arguments: arguments, Model: model,
 	}, journal.Outcome{Outcome: journal.Withdrawn, Effect: journal.EffectNone, Reason: reason})
 	if err != nil {
 		return fmt.Errorf("a refused call could not be recorded: %w", err)
