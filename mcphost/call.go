@@ -198,12 +198,17 @@ func newInflight(call door.Call) *inflight {
 
 // SettleTools has [Connection.Tools] hold what the server offers by now, as far as it has said
 // that this differs: it waits, at most five seconds, until tools that are known to be out of date
-// have been read again. Where they cannot be read, those read before stay. It starts no server.
+// have been read again, or until the end of a server that has just ended shows in
+// [Connection.State]. Where they cannot be read, those read before stay. It starts no server.
 func (c *Connection) SettleTools(ctx context.Context) {
 	c.mu.Lock()
 	l := c.live
 	c.mu.Unlock()
-	if l != nil {
+	switch {
+	case l == nil:
+	case l.ended():
+		l.gone(ctx)
+	default:
 		c.settleTools(ctx, l)
 	}
 }

@@ -47,10 +47,9 @@ func (t *turn) offers() (offers, string, error) {
 		if o.conns[conn.Server()] == nil {
 			o.conns[conn.Server()] = conn
 		}
-		if conn.State() != mcphost.StateReady {
+		if conn.SettleTools(t.ctx); conn.State() != mcphost.StateReady {
 			continue
 		}
-		conn.SettleTools(t.ctx)
 		tools, err := t.e.o.Gate.Offered(t.log, t.conv.ID, conn)
 		if err != nil {
 			return offers{}, "", err
