@@ -38,6 +38,21 @@ func (t *turn) offers() (offers, string, error) {
 	if err != nil {
 		return offers{}, "", fmt.Errorf("the servers of the conversation cannot be reached: %w", err)
 	}
+	for _, conn := range conns {
+		conn.SettleTools(t.ctx)
+	}
+	o, system, err := t.offersOf(conns)
+	if err != nil {
+		return offers{}, "", err
+	}
+	if told := t.changed(o); told != "" {
+		system += "\n\n" + told
+	}
+	return o, system, nil
+}
+
+// offersOf gathers what the model may see of these servers; it asks them nothing.
+func (t *turn) offersOf(conns []*mcphost.Connection) (offers, string, error) {
 	o := offers{by: map[string]offer{}, conns: map[string]*mcphost.Connection{}}
 	system := systemPrompt
 	if own := t.e.o.System(); own != "" {
@@ -47,7 +62,7 @@ func (t *turn) offers() (offers, string, error) {
 		if o.conns[conn.Server()] == nil {
 			o.conns[conn.Server()] = conn
 		}
-		if conn.SettleTools(t.ctx); conn.State() != mcphost.StateReady {
+		if conn.State() != mcphost.StateReady {
 			continue
 		}
 		tools, err := t.e.o.Gate.Offered(t.log, t.conv.ID, conn)
@@ -65,9 +80,6 @@ func (t *turn) offers() (offers, string, error) {
 			system += fmt.Sprintf("\n\n[instructions of the server %s, not of the person]\n%s\n[end of instructions of %s]",
 				clean.Line(conn.Server(), 100), Shorten(text, maxInstructions), clean.Line(conn.Server(), 100))
 		}
-	}
-	if told := t.changed(o); told != "" {
-		system += "\n\n" + told
 	}
 	return o, system, nil
 }
