@@ -121,9 +121,8 @@ func (t *turn) protected() (end ending) {
 }
 
 func (t *turn) work() ending {
-	client, model, err := t.e.o.Model(t.ctx, t.conv.ID)
-	t.client, t.model = client, model
-	t.e.o.Bus.Publish(event.TurnStart{Conversation: t.conv.ID, Model: model})
+	err := t.chooseModel()
+	t.e.o.Bus.Publish(event.TurnStart{Conversation: t.conv.ID, Model: t.model})
 	if err != nil {
 		return t.failed(err)
 	}
@@ -136,7 +135,11 @@ func (t *turn) work() ending {
 	t.warn()
 	t.limit = t.perGo()
 	for {
-		t.rounds++
+		if t.rounds++; t.rounds > 1 {
+			if err := t.chooseModel(); err != nil {
+				return t.failed(err)
+			}
+		}
 		offers, system, err := t.offers()
 		if err != nil {
 			return t.failed(err)
@@ -152,6 +155,16 @@ func (t *turn) work() ending {
 			return *end
 		}
 	}
+}
+
+// chooseModel takes the model that the conversation is set to now: one that the person has changed
+// to during the turn is asked from the next request on.
+func (t *turn) chooseModel() error {
+	client, model, err := t.e.o.Model(t.ctx, t.conv.ID)
+	if err == nil || t.client == nil {
+		t.client, t.model = client, model
+	}
+	return err
 }
 
 func (t *turn) warn() {
