@@ -74,7 +74,7 @@ func TestTheResultsOfOneAnswerHaveRoomTogether(t *testing.T) {
 	t.Parallel()
 	var parts []sm.Part
 	for i := range 8 {
-		parts = append(parts, sm.CallDelta(i, fmt.Sprintf("c%d", i), "s__much", "{}"))
+		parts = append(parts, sm.CallDelta(i, fmt.Sprintf("c%d", i), "s__much", fmt.Sprintf(`{"n":%d}`, i)))
 	}
 	parts = append(parts, sm.CallDelta(8, "c8", "s__echo", `{"text":"short"}`), sm.Finish("tool_calls"), sm.Done())
 	r := newRig(t, rigOptions{policy: allowAll(), script: strict(sm.Reply(parts...), sm.CallTool("echo", `{"text":"x"}`), sm.Say("ok"))})

@@ -179,6 +179,9 @@ func (b *builder) answer(t *llm.Message, m storage.Message, limit int) {
 	if meta.Edited != "" {
 		t.Text = "The person changed the arguments before allowing the call. Sent were: " + Shorten(meta.Edited, limit) + "\n" + t.Text
 	}
+	if meta.Note != "" {
+		t.Text += "\n[" + meta.Note + "]"
+	}
 	for _, img := range meta.Images {
 		t.Images = append(t.Images, llm.Image{MIMEType: img.MIMEType, Data: img.Data})
 	}

@@ -29,6 +29,7 @@ type pending struct {
 	beyond  bool   // more calls than one answer may hold; told once for all
 	outcome consent.Outcome
 	edited  string // of a call that is taken up again: the arguments that were sent
+	note    string // what the model is told beside the result
 	err     error
 }
 
@@ -106,15 +107,8 @@ func (t *turn) prepare(in []llm.ToolCall, o offers) []*pending {
 		}
 		p.call, p.conn = call, found.conn
 		p.stored.ID, p.stored.Server, p.stored.Tool, p.stored.Arguments = call.ID(), call.Server(), call.Tool(), call.Arguments()
-		t.countRepeats(call)
 	}
 	return out
-}
-
-func (t *turn) countRepeats(c consent.Call) {
-	if t.made[c.Hash()]++; t.made[c.Hash()] == repeats {
-		t.e.notice(t.conv.ID, "repeated_call", c.Server(), fmt.Sprintf("The model has made the same call of %s %d times in this turn.", clean.Reveal(c.Tool()), repeats))
-	}
 }
 
 // storeCalls puts the calls into the answer they belong to. The row is committed
@@ -164,6 +158,9 @@ func (t *turn) execute(calls []*pending) {
 	}
 	all.Wait()
 	for _, p := range calls {
+		if p.note = t.repeated(p); p.note != "" {
+			t.storeResult(p)
+		}
 		t.messages = append(t.messages, t.resultRow(p))
 		if p.refusal == "" && !p.outcome.Sent.IsZero() && !slices.Contains(t.read, p.call.Server()) {
 			t.read = append(t.read, p.call.Server())
@@ -192,7 +189,7 @@ func (t *turn) resultRow(p *pending) storage.Message {
 		ID: "m_" + p.stored.ID, Conversation: t.conv.ID, Role: storage.RoleTool, State: storage.StateComplete,
 		CallID: p.stored.ID, Text: p.refusal, Time: t.e.o.Now().UTC(),
 	}
-	meta := storedMeta{Server: p.stored.Server, Tool: p.stored.Tool}
+	meta := storedMeta{Server: p.stored.Server, Tool: p.stored.Tool, Note: p.note}
 	if p.refusal == "" {
 		o := p.outcome
 		m.Text = o.Text

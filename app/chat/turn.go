@@ -28,8 +28,6 @@ const (
 	// maxNoted is how many bytes of the prompt and of the answer the record of a request
 	// keeps of each.
 	maxNoted = 16 << 10
-	// repeats is how often one call may be made in a turn before a person is told.
-	repeats = 10
 )
 
 // turn is one turn at work; it belongs to its goroutine.
@@ -47,18 +45,18 @@ type turn struct {
 	rounds   int // requests to the model so far
 	limit    int // as often it may be asked before a person is
 	broken   int
-	read     []string       // servers whose output the model has read in this turn
-	made     map[string]int // calls by hash
-	changes  changes        // of what is offered, since the turn began
-	text     string         // last answer, cleaned
-	head     string         // the person's message that is answered
+	read     []string           // servers whose output the model has read in this turn
+	made     map[string]*repeat // by what is called, and with which arguments
+	changes  changes            // of what is offered, since the turn began
+	text     string             // last answer, cleaned
+	head     string             // the person's message that is answered
 }
 
 // ending is how a turn ends.
 type ending struct{ state, err string }
 
 func (e *Engine) run(ctx context.Context, r *Running, conv storage.Conversation, in Turn, head string) {
-	t := &turn{e: e, r: r, ctx: ctx, log: context.WithoutCancel(ctx), conv: conv, in: in, head: head, id: newID("t_"), made: map[string]int{}}
+	t := &turn{e: e, r: r, ctx: ctx, log: context.WithoutCancel(ctx), conv: conv, in: in, head: head, id: newID("t_"), made: map[string]*repeat{}}
 	end := t.protected()
 	if err := t.storeConversation(); err != nil {
 		end = ending{Failed, joinSentences(end.err, "the turn could not be stored: "+t.sentence(err))}
