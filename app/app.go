@@ -141,7 +141,7 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	a.gate = consent.New(consent.Options{
 		Store: a.db, Journal: a.journal, Bus: a.bus, Policy: policy, Redact: redact.Redact, Now: a.o.Now,
 		Listed:   func(server string) bool { return a.servers.now().listed(server) },
-		Disabled: a.toolDisabled,
+		Disabled: a.toolDisabled, ReadOnly: a.toolReads,
 		Sampling: sampling,
 		Sample:   a.sample(),
 		Known:    redact,

@@ -131,9 +131,7 @@ func (a *App) offeredIn(s ConversationSettings, server string, t mcphost.Tool, r
 		o.Why = "not_reviewed"
 	}
 	o.Offered = o.Why == ""
-	a.desk.mu.Lock()
-	o.ReadOnly = t.Definition != "" && a.desk.tools.ReadOnly[server][t.Name] == t.Definition
-	a.desk.mu.Unlock()
+	o.ReadOnly = a.toolReads(server, t.Name, t.Definition)
 	return o
 }
 

@@ -100,7 +100,8 @@ type Turn struct {
 	// branch that is shown.
 	Parent string
 	// Again, where not empty, is a person's message that the model is to answer once
-	// more; Text, Attach and Parent are then not used.
+	// more, or an answer of the model whose calls have their results, from which it is to go
+	// on; Text, Attach and Parent are then not used.
 	Again string
 }
 

@@ -41,6 +41,7 @@ type storedMeta struct {
 	Effect      string        `json:"effect,omitempty"`      // tool
 	Reason      string        `json:"reason,omitempty"`      // tool
 	Edited      string        `json:"edited,omitempty"`      // tool: the arguments the person put in place
+	Note        string        `json:"note,omitempty"`        // tool: what the model is told beside the result
 	Error       string        `json:"error,omitempty"`       // assistant
 }
 

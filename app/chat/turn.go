@@ -28,8 +28,6 @@ const (
 	// maxNoted is how many bytes of the prompt and of the answer the record of a request
 	// keeps of each.
 	maxNoted = 16 << 10
-	// repeats is how often one call may be made in a turn before a person is told.
-	repeats = 10
 )
 
 // turn is one turn at work; it belongs to its goroutine.
@@ -44,12 +42,14 @@ type turn struct {
 	model    string
 	client   *llm.Client
 	messages []storage.Message
-	rounds   int
+	rounds   int // requests to the model so far
+	limit    int // as often it may be asked before a person is
 	broken   int
-	read     []string       // servers whose output the model has read in this turn
-	made     map[string]int // calls by hash
-	text     string         // last answer, cleaned
-	head     string         // the person's message that is answered
+	read     []string           // servers whose output the model has read in this turn
+	made     map[string]*repeat // by what is called, and with which arguments
+	changes  changes            // of what is offered, since the turn began
+	text     string             // last answer, cleaned
+	head     string             // the person's message that is answered
 }
 
 // ending is how a turn ends.
@@ -59,7 +59,7 @@ type ending struct {
 }
 
 func (e *Engine) run(ctx context.Context, r *Running, conv storage.Conversation, in Turn, head string) {
-	t := &turn{e: e, r: r, ctx: ctx, log: context.WithoutCancel(ctx), conv: conv, in: in, head: head, id: newID("t_"), made: map[string]int{}}
+	t := &turn{e: e, r: r, ctx: ctx, log: context.WithoutCancel(ctx), conv: conv, in: in, head: head, id: newID("t_"), made: map[string]*repeat{}}
 	end := t.protected()
 	if err := t.storeConversation(); err != nil {
 		end = ending{state: Failed, err: joinSentences(end.err, "the turn could not be stored: "+t.sentence(err))}
@@ -122,9 +122,8 @@ func (t *turn) protected() (end ending) {
 }
 
 func (t *turn) work() ending {
-	client, model, err := t.e.o.Model(t.ctx, t.conv.ID)
-	t.client, t.model = client, model
-	t.e.o.Bus.Publish(event.TurnStart{Conversation: t.conv.ID, Model: model})
+	err := t.chooseModel()
+	t.e.o.Bus.Publish(event.TurnStart{Conversation: t.conv.ID, Model: t.model})
 	if err != nil {
 		return t.failed(err)
 	}
@@ -135,12 +134,13 @@ func (t *turn) work() ending {
 		return t.failed(err)
 	}
 	t.warn()
-	limit := t.in.MaxRounds
-	if limit <= 0 {
-		limit = DefaultMaxRounds
-	}
+	t.limit = t.perGo()
 	for {
-		t.rounds++
+		if t.rounds++; t.rounds > 1 {
+			if err := t.chooseModel(); err != nil {
+				return t.failed(err)
+			}
+		}
 		offers, system, err := t.offers()
 		if err != nil {
 			return t.failed(err)
@@ -155,10 +155,20 @@ func (t *turn) work() ending {
 		if len(answer.Calls) == 0 {
 			return ending{state: Finished}
 		}
-		if end := t.round(answer, offers, t.rounds >= limit); end != nil {
+		if end := t.round(answer, offers); end != nil {
 			return *end
 		}
 	}
+}
+
+// chooseModel takes the model that the conversation is set to now: one that the person has changed
+// to during the turn is asked from the next request on.
+func (t *turn) chooseModel() error {
+	client, model, err := t.e.o.Model(t.ctx, t.conv.ID)
+	if err == nil || t.client == nil {
+		t.client, t.model = client, model
+	}
+	return err
 }
 
 func (t *turn) warn() {

@@ -62,7 +62,12 @@ func (p *Place) stopCall(id string) {
 	p.d.Go(func(context.Context) { p.d.App.StopCall(id) })
 }
 
-func (p *Place) regenerate() {
+func (p *Place) regenerate() { p.answerAgain(p.d.App.Regenerate) }
+
+// tryAgain goes on where a turn ended before its end.
+func (p *Place) tryAgain() { p.answerAgain(p.d.App.TryAgain) }
+
+func (p *Place) answerAgain(do func(ctx context.Context, id string) (*app.Turn, error)) {
 	id := p.state.conversation
 	if id == "" {
 		return
@@ -74,7 +79,7 @@ func (p *Place) regenerate() {
 			return
 		}
 		p.background(func(ctx context.Context) error {
-			_, err := p.d.App.Regenerate(ctx, id)
+			_, err := do(ctx, id)
 			return err
 		}, p.read)
 	})

@@ -134,6 +134,13 @@ func (p *presenter) waits(items []consent.Item) {
 	p.items = slices.DeleteFunc(slices.Clone(items), func(i consent.Item) bool {
 		return i.Conversation != p.conversation || p.conversation == ""
 	})
+	for _, m := range p.messages {
+		for _, c := range m.Calls {
+			if c.State == callRunning && c.Record == 0 {
+				p.touched[keyOf(rowCall, c.ID)] = true // see held
+			}
+		}
+	}
 	p.moved = true
 }
 

@@ -79,7 +79,7 @@ func (p *presenter) arrange() []row {
 			out = append(out, row{kind: rowAnswer, key: keyOf(rowAnswer, m.ID), message: m})
 		}
 		for i := range m.Calls {
-			c := &m.Calls[i]
+			c := p.held(&m.Calls[i])
 			asks := func(i consent.Item) bool { return i.Call != nil && i.Call.ID() == c.ID }
 			if !slices.ContainsFunc(items, asks) { // the card of a call that waits says all its line would
 				out = append(out, row{kind: rowCall, key: keyOf(rowCall, c.ID), call: c, message: m})
@@ -109,6 +109,17 @@ func (p *presenter) arrange() []row {
 		out = append([]row{{kind: rowTop, key: keyOf(rowTop, "")}}, out...)
 	}
 	return out
+}
+
+// held shows a call as waiting where its turn asks whether it may go on: it has not begun.
+func (p *presenter) held(c *app.CallState) *app.CallState {
+	asks := func(i consent.Item) bool { return i.Kind == consent.KindRounds }
+	if c.State != callRunning || c.Record != 0 || !slices.ContainsFunc(p.items, asks) {
+		return c
+	}
+	waits := *c
+	waits.State = callWaiting
+	return &waits
 }
 
 // ended says whether an answer stopped before its end.

@@ -318,7 +318,7 @@ type endingRow struct {
 func newEndingRow(p *Place, r row) *endingRow {
 	e := &endingRow{p: p, remedy: newChip(strong, "", "", nil), sentence: text.NewView(words()), mark: widget.NewIcon(nil)}
 	p.textView(e.sentence)
-	e.retry = newChip(outlined, "retry", lang.X("common.retry", "Try again"), p.regenerate)
+	e.retry = newChip(outlined, "retry", lang.X("common.retry", "Try again"), p.tryAgain)
 	e.models = newChip(outlined, "model", lang.X("chat.model_settings", "Model settings"), func() { p.d.Open(place.Settings, "models") })
 	copied := newChip(quiet, "copy", lang.X("common.copy", "Copy"), func() { p.copyText(e.sentence.Plain()) })
 	for _, c := range []*chip{e.remedy, e.retry, e.models, copied} {
