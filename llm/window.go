@@ -122,3 +122,13 @@ func ownServer(baseURL string) bool {
 	host := strings.ToLower(u.Hostname())
 	return loopback(host) || privateHost(host)
 }
+
+// Where names the endpoint at an address as a person may paste it: scheme, host and port. It is
+// empty where the address cannot be used.
+func Where(baseURL string) string {
+	u, problem := parseBase(baseURL)
+	if problem != nil {
+		return ""
+	}
+	return where(u)
+}

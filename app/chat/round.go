@@ -44,6 +44,11 @@ func (t *turn) offers() (offers, string, error) {
 	if err != nil {
 		return offers{}, "", fmt.Errorf("the servers of the conversation cannot be reached: %w", err)
 	}
+	return t.offersOf(conns)
+}
+
+// offersOf gathers what the model may see of these servers.
+func (t *turn) offersOf(conns []*mcphost.Connection) (offers, string, error) {
 	o := offers{by: map[string]offer{}}
 	system := systemPrompt
 	if own := t.e.o.System(); own != "" {
