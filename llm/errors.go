@@ -238,7 +238,7 @@ func classify(where string, f failure, body []byte, tools []Tool) *Error {
 	case KindContext:
 		e.Used, e.Limit = f.used, f.limit
 		readTooLarge(e, all)
-		hint = "Shorten or leave out tool results, or begin a new conversation."
+		hint = "Shorten or leave out tool results, sum up the older part, or begin a new conversation."
 	case KindBadRequest:
 		if t := namedTool(f, tools); t != nil {
 			e.Kind, e.Tool = KindBadTool, t.Origin
