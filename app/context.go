@@ -35,6 +35,7 @@ type ContextUse struct {
 	Used, Limit int
 	// Shortable says that the results in it can be cut further.
 	Shortable bool
+	Results   int    // tool results that the request holds and that could be left out
 	Costs     []Cost // of the conversation's answers that have a price, one for each currency
 	Answers   int    // that were asked for, in all branches, with notes
 	Priced    int    // of them those that Costs counts
@@ -73,6 +74,11 @@ func (a *App) ContextUse(ctx context.Context, id string) (ContextUse, error) {
 	u.Window, u.Source = p.facts.window(p.where, p.model)
 	if refused, results, ok := a.engine.Refused(id); ok {
 		u.Refused, u.Used, u.Limit, u.Shortable = true, refused.Used, refused.Limit, results > 0
+	}
+	for _, c := range resultsIn(p) {
+		if !c.Out {
+			u.Results++
+		}
 	}
 	a.addCosts(&u, p.all)
 	return u, nil

@@ -26,7 +26,7 @@ type share struct {
 func shares(u app.ContextUse) []share {
 	out := []share{
 		{lang.X("chat.share_system", "Instructions"), u.System, theme.Dim},
-		{lang.X("chat.share_tools", "Tools"), u.Tools, theme.SynType},
+		{lang.X("chat.share_tools", "Tools"), u.Tools, theme.SynName},
 		{lang.X("chat.share_messages", "Messages"), u.Messages, theme.Accent},
 	}
 	if u.Window > 0 {
@@ -133,13 +133,21 @@ func aboutWords(u app.ContextUse) string {
 	}
 	switch u.Source {
 	case app.WindowByPerson:
-		words += " " + lang.X("chat.window_person", "How much the model can read is the figure you entered.")
+		words = sentences(words, lang.X("chat.window_person", "How much the model can read is the figure you entered."))
 	case app.WindowByEndpoint:
-		words += " " + lang.X("chat.window_endpoint", "How much the model can read is what its endpoint said.")
+		words = sentences(words, lang.X("chat.window_endpoint", "How much the model can read is what its endpoint said."))
 	case app.WindowByTable:
-		words += " " + lang.X("chat.window_table", "How much the model can read is what its maker publishes.")
+		words = sentences(words, lang.X("chat.window_table", "How much the model can read is what its maker publishes."))
 	}
 	return words
+}
+
+// sentences puts two behind each other; Chinese has no space between them.
+func sentences(first, second string) string {
+	if strings.HasSuffix(first, "。") {
+		return first + second
+	}
+	return first + " " + second
 }
 
 // costWords says what the chat has cost.
@@ -174,7 +182,10 @@ func spentWords(m app.ChatMessage) string {
 	if m.Model != "" {
 		parts = append(parts, cut(m.Model, 40))
 	}
-	if m.Spent.Output > 0 {
+	switch {
+	case m.Spent.Output == 1:
+		parts = append(parts, lang.X("chat.spent_token", "1 token"))
+	case m.Spent.Output > 0:
 		parts = append(parts, lang.X("chat.spent_tokens", "{{.count}} tokens", map[string]any{"count": count(m.Spent.Output)}))
 	}
 	if m.Spent.Seconds > 0 {

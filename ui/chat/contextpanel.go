@@ -57,7 +57,7 @@ func (p *Place) showContext() {
 	for _, c := range []*chip{w.compact, w.figures} {
 		c.small, c.onShort = true, p.d.Shortcut
 	}
-	w.auto = widget.NewCheck(lang.X("chat.compact_auto", "Do so without being asked, in every chat, when it comes near the limit"), nil)
+	w.auto = widget.NewCheck(lang.X("chat.compact_auto", "Sum up by itself near the limit, in every chat"), nil)
 	w.list = list.NewEqual(list.Source{Len: func() int { return len(w.parts) }, Build: func(i int) fyne.CanvasObject { return w.row(w.parts[i]) }}, panelRow)
 	title := text.NewLabel(lang.X("chat.context_title", "What goes to the model next"), text.Run{Bold: true}, text.Cut)
 	room := canvas.NewRectangle(theme.Color(theme.Clear))

@@ -34,7 +34,7 @@ func newNoteRow(p *Place, r row) *noteRow {
 		n.paint()
 		p.changedRow(n.key)
 	})
-	n.undo = newChip(quiet, "undo", lang.X("chat.take_back", "Give the model the messages again"), func() { p.takeBack(p.state.conversation, n.note) })
+	n.undo = newChip(quiet, "undo", lang.X("chat.take_back", "Take back"), func() { p.takeBack(p.state.conversation, n.note) })
 	for _, c := range []*chip{n.head, n.undo} {
 		c.onShort = p.d.Shortcut
 	}
@@ -95,7 +95,7 @@ func newFullRow(p *Place, r row) *fullRow {
 
 func (f *fullRow) show(r row) bool {
 	u := f.p.head.facts.use
-	f.sentence.SetText(useWords(u)+" "+lang.X("chat.full", "When it is full, the model refuses, or forgets the beginning."), text.Run{})
+	f.sentence.SetText(sentences(useWords(u), lang.X("chat.full", "When it is full, the model refuses, or forgets the beginning.")), text.Run{})
 	f.compact.Hidden = !u.Compactable
 	f.column.Refresh()
 	return true
@@ -113,6 +113,6 @@ func (p *Place) waysOut() (all []fyne.CanvasObject, show func(u app.ContextUse, 
 	}
 	return all, func(u app.ContextUse, last bool) {
 		refused := u.Refused && last
-		shorten.Hidden, leave.Hidden, compact.Hidden = !refused || !u.Shortable, !refused || !u.Shortable, !refused || !u.Compactable
+		shorten.Hidden, leave.Hidden, compact.Hidden = !refused || !u.Shortable, !refused || u.Results == 0, !refused || !u.Compactable
 	}
 }

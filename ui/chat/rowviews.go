@@ -349,9 +349,10 @@ func (e *endingRow) show(r row) bool {
 	}
 	e.mark.SetResource(theme.IconIn(icon, colour))
 	e.sentence.SetText(clean.Clean(endingWords(r.message)), text.Run{})
-	tooLarge := r.last && e.p.state.refused && r.message.State == stateFailed
+	u := e.p.head.facts.use
+	tooLarge := r.last && e.p.state.refused && r.message.State == stateFailed && (u.Results > 0 || u.Compactable)
 	e.retry.Hidden, e.models.Hidden = !r.last || tooLarge, !r.last || r.message.State != stateFailed
-	e.waysOut(e.p.head.facts.use, tooLarge)
+	e.waysOut(u, tooLarge)
 	e.column.Refresh()
 	return true
 }
