@@ -63,15 +63,8 @@ func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.cause }
 
 var (
-	contextWords = regexp.MustCompile(`context_length_exceeded|exceed_context_size|maximum context length|context (size|window|length)|prompt is too long|too many tokens|token count.*exceeds|exceeds the maximum number of tokens|input is too long|string_above_max_tokens`)
-	quotaWords   = regexp.MustCompile(`insufficient_quota|billing_hard_limit|insufficient (balance|credit|funds|quota)|exceeded your current quota|credit balance|payment required|out of credits`)
-	brokenInput  = regexp.MustCompile(`image input is not supported|does not support image|json\.exception|failed to parse`)
-	numbers      = []*regexp.Regexp{ // used, limit
-		regexp.MustCompile(`request \((?P<used>\d+) tokens\) exceeds the available context size \((?P<limit>\d+)`),
-		regexp.MustCompile(`maximum context length is (?P<limit>\d+)(?:[^0-9]+(?P<used>\d+))?`),
-		regexp.MustCompile(`(?P<used>\d+) tokens > (?P<limit>\d+)`),
-		regexp.MustCompile(`token count \((?P<used>\d+)\) exceeds the maximum number of tokens allowed \((?P<limit>\d+)`),
-	}
+	quotaWords  = regexp.MustCompile(`insufficient_quota|billing_hard_limit|insufficient (balance|credit|funds|quota)|exceeded your current quota|credit balance|payment required|out of credits`)
+	brokenInput = regexp.MustCompile(`image input is not supported|does not support image|json\.exception|failed to parse`)
 )
 
 // classify turns what an endpoint said into an Error. where names the endpoint.
@@ -93,8 +86,8 @@ func classify(where string, f failure, body []byte, tools []Tool) *Error {
 		e.Retryable, hint = f.passing(all), "Try again; if it stays, look at the endpoint's own log or status page."
 	case KindContext:
 		e.Used, e.Limit = f.used, f.limit
-		readNumbers(e, strings.ReplaceAll(all, ",", ""))
-		hint = "Shorten or leave out tool results, or begin a new conversation."
+		readTooLarge(e, all)
+		hint = "Shorten or leave out tool results, sum up the older part, or begin a new conversation."
 	case KindBadRequest:
 		if !noTools.MatchString(all) { // else none of them is to blame
 			hint = e.aboutTools(f, tools)
@@ -141,7 +134,7 @@ func (f failure) errorKind(all string) string {
 	// insufficient_quota never means that, whatever stands in Retry-After.
 	temporary := f.after > 0
 	switch {
-	case contextWords.MatchString(all) && f.status != 429:
+	case tooLarge(f.status, all):
 		return KindContext
 	case f.status == 402 || strings.Contains(f.kind, "insufficient_quota") || quotaWords.MatchString(all) && !temporary:
 		return KindQuota
@@ -165,25 +158,6 @@ func (f failure) errorKind(all string) string {
 // endpoint does not say, it is the person's to try again.
 func (f failure) passing(all string) bool {
 	return f.status == 408 || f.status >= 500 || strings.Contains(all, "overloaded") || strings.Contains(f.kind, "server_error") || strings.Contains(f.kind, "unavailable")
-}
-
-func readNumbers(e *Error, text string) {
-	for _, re := range numbers {
-		m := re.FindStringSubmatch(text)
-		if m == nil || e.Limit != 0 && e.Used != 0 {
-			continue
-		}
-		for i, name := range re.SubexpNames() {
-			n, err := strconv.Atoi(m[i])
-			switch {
-			case err != nil:
-			case name == "used" && e.Used == 0:
-				e.Used = n
-			case name == "limit" && e.Limit == 0:
-				e.Limit = n
-			}
-		}
-	}
 }
 
 func statusText(status int) string {

@@ -26,6 +26,7 @@ const noAnswer = "No result of this call was kept. It may or may not have had an
 // take: every tool call is followed by exactly one answer, and no answer stands
 // without its call.
 func Build(in Input) llm.Request {
+	in.Messages = compacted(in.Messages)
 	b := builder{in: in, lastRound: lastRound(in.Messages)}
 	if in.System != "" {
 		b.out = append(b.out, llm.Message{Role: llm.RoleSystem, Text: in.System})

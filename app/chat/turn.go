@@ -50,6 +50,11 @@ type turn struct {
 	changes  changes            // of what is offered, since the turn began
 	text     string             // last answer, cleaned
 	head     string             // the person's message that is answered
+
+	fit       *Fit        // how requests are made to fit
+	sent      llm.Request // the last one
+	shortened bool        // a request of this turn was made shorter after a refusal
+	folded    bool        // the conversation was compacted in this turn, or that was tried
 }
 
 // ending is how a turn ends.
@@ -127,6 +132,7 @@ func (t *turn) work() ending {
 	if err != nil {
 		return t.failed(err)
 	}
+	t.fit = ReadMeta(t.conv).Fit
 	if t.messages, err = t.history(); err != nil {
 		return t.failed(err)
 	}
@@ -148,6 +154,7 @@ func (t *turn) work() ending {
 		if end := t.countTools(offers); end != nil {
 			return *end
 		}
+		t.makeRoom(offers, system)
 		answer, end := t.ask(offers, system)
 		if end != nil {
 			return *end
@@ -269,10 +276,14 @@ func (t *turn) stopped() ending {
 func (t *turn) ask(offers offers, system string) (llm.Answer, *ending) {
 	answer, err := t.request(offers, system)
 	var e *llm.Error
-	if errors.As(err, &e) && e.Kind == "context" && answer.Text == "" && !t.isTight() && t.ctx.Err() == nil {
-		t.e.setTight(t.conv.ID)
+	if errors.As(err, &e) && e.Kind == llm.KindContext && answer.Text == "" && t.ctx.Err() == nil && t.shorten(e) {
 		t.e.notice(t.conv.ID, "context", "", "The request was too long for the model's context window. Earlier tool results are shortened, and the request is sent once more; no tool runs again.")
-		answer, err = t.request(offers, system)
+		if answer, err = t.request(offers, system); errors.As(err, &e) && e.Kind == llm.KindContext {
+			t.shorten(e)
+		}
+	}
+	if err == nil {
+		t.fits()
 	}
 	switch {
 	case err == nil && len(answer.Calls) > 0:
@@ -290,25 +301,10 @@ func (t *turn) ask(offers offers, system string) (llm.Answer, *ending) {
 	return answer, nil
 }
 
-func (t *turn) isTight() bool {
-	t.e.mu.Lock()
-	defer t.e.mu.Unlock()
-	return t.e.tight[t.conv.ID]
-}
-
-func (e *Engine) setTight(conversation string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.tight[conversation] = true
-}
-
 // request streams one answer and stores it as it grows.
 func (t *turn) request(offers offers, system string) (llm.Answer, error) {
-	budget := roomy
-	if t.isTight() {
-		budget = tight
-	}
-	req := Build(Input{System: system, Messages: t.messages, Tools: offers.tools, Budget: budget})
+	req := t.build(offers, system)
+	t.sent = req
 	msg := storage.Message{
 		ID: newID("m_"), Conversation: t.conv.ID, Role: storage.RoleAssistant, State: storage.StateStreaming,
 		Model: t.model, Time: t.e.o.Now().UTC(), Parent: ended(t.messages),
@@ -324,12 +320,20 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 	v.end()
 	s.close()
 	answer.Text, answer.Reasoning = t.e.o.Known.Known(answer.Text), t.e.o.Known.Known(answer.Reasoning)
-	noteErr := t.noteRequest(req, msg.ID, answer, err, t.e.o.Now().Sub(start).Seconds())
+	seconds := t.e.o.Now().Sub(start).Seconds()
+	noteErr := t.noteRequest(req, msg.ID, answer, err, seconds)
+	t.e.report(t.client, t.model, req, answer.Usage)
 	msg.Text, msg.Reasoning, msg.State = answer.Text, answer.Reasoning, storedState(answer, err)
 	if answer.Model != "" {
 		msg.Model = answer.Model
 	}
 	t.text = clean.Clean(answer.Text)
+	kept := storedMeta{Spent: spentOf(t.client, t.model, answer.Usage, seconds)}
+	if err != nil {
+		kept.Error = t.sentence(err)
+	}
+	meta, encodeErr := encode(kept)
+	msg.Meta, noteErr = meta, errors.Join(noteErr, encodeErr)
 	if err == nil && noteErr == nil && len(answer.Calls) > 0 {
 		t.messages = append(t.messages, msg) // stored with its calls by round
 		return answer, nil
@@ -337,10 +341,6 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 	if err != nil && answer.Text == "" && answer.Reasoning == "" {
 		t.r.live.Store(nil)
 		return answer, errors.Join(err, noteErr) // there is nothing to keep
-	}
-	if err != nil {
-		meta, encodeErr := encode(storedMeta{Error: t.sentence(err)})
-		msg.Meta, noteErr = meta, errors.Join(noteErr, encodeErr)
 	}
 	t.messages = append(t.messages, msg)
 	if storeErr := t.e.o.Store.Write(t.log, func(tx *storage.Tx) error { return t.put(tx, msg) }); storeErr != nil {
