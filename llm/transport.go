@@ -23,6 +23,7 @@ type exchange struct {
 	keyHeader string      // carries the key, where it is not Authorization
 	also      http.Header // further headers
 	now       func() time.Time
+	wire      *wire // who watches; nil for nobody
 
 	alive func() // a sign of life
 	first func() // a piece of the answer
@@ -108,10 +109,12 @@ func (d door) RoundTrip(req *http.Request) (*http.Response, error) {
 		out.ContentLength = int64(len(x.body))
 		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(x.body)), nil }
 	}
+	x.wire.goes(out, x.body)
 	resp, err := d.next.RoundTrip(out)
 	if err != nil {
 		return nil, err
 	}
+	x.wire.came(resp)
 	x.alive()
 	x.packing = unpack(resp)
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
