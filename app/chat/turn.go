@@ -293,6 +293,7 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 		budget = tight
 	}
 	req := Build(Input{System: system, Messages: t.messages, Tools: offers.tools, Budget: budget})
+	t.set(&req, t.e.o.Parameters(t.ctx, t.conv.ID))
 	msg := storage.Message{
 		ID: newID("m_"), Conversation: t.conv.ID, Role: storage.RoleAssistant, State: storage.StateStreaming,
 		Model: t.model, Time: t.e.o.Now().UTC(), Parent: ended(t.messages),
