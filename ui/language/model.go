@@ -39,7 +39,7 @@ func roughly(n int) string {
 	switch {
 	case n >= 1_000_000:
 		return strconv.FormatFloat(float64(n/100_000)/10, 'f', -1, 64) + "M"
-	case n >= 1000 && n%1024 == 0 && n < 1024*1000:
+	case n >= 1000 && n%8192 == 0: // 131072 is known as 128k, 128000 as well
 		return strconv.Itoa(n/1024) + "k"
 	case n >= 1000:
 		return strconv.Itoa(n/1000) + "k"
