@@ -215,7 +215,7 @@ func (a *App) SaveEndpoint(ctx context.Context, e ModelEndpoint, key string) (id
 	if err != nil {
 		return "", err
 	}
-	var before storedEndpoint
+	var before, after storedEndpoint
 	err = a.changeEndpoints(ctx, map[string]any{"change": "endpoint", "endpoint": e.ID, "address": e.BaseURL, "model": e.Model, "proxy": e.Proxy, "ca_file": e.CAFile, "headers": slices.Sorted(maps.Keys(headers))}, func(s *storedEndpoints) error {
 		stored := storedEndpoint{
 			ID: e.ID, Name: clean.Line(cmp.Or(e.Name, hostOf(e.BaseURL)), 100), BaseURL: e.BaseURL, Model: e.Model, Profile: e.Profile, AllowHTTP: e.AllowHTTP,
@@ -239,15 +239,31 @@ func (a *App) SaveEndpoint(ctx context.Context, e ModelEndpoint, key string) (id
 		if key != "" {
 			s.List[i].KeyName = keyName
 		}
+		after = s.List[i]
 		if len(s.List) == 1 && isNew {
 			s.Chosen = e.ID
 		}
 		return nil
 	})
-	if err == nil && !isNew && before.BaseURL != e.BaseURL {
+	if err != nil || isNew {
+		return e.ID, err
+	}
+	if before.BaseURL != e.BaseURL {
 		a.forgetModels(ctx, e.ID)
 	}
-	return e.ID, err
+	kept := after.ownSecrets()
+	return e.ID, a.dropSecrets(ctx, slices.DeleteFunc(before.ownSecrets(), func(n string) bool { return slices.Contains(kept, n) }))
+}
+
+// dropSecrets removes secrets that only an endpoint had, which needs them no more.
+func (a *App) dropSecrets(ctx context.Context, names []string) error {
+	for _, name := range names {
+		if err := a.secrets.Delete(ctx, name); err != nil && !errors.Is(err, secrets.ErrNotFound) {
+			return fmt.Errorf("the endpoint was changed, but its key or a secret of its headers may remain: %w", err)
+		}
+		a.bus.Publish(event.SettingsChanged{What: "secrets"})
+	}
+	return nil
 }
 
 // otherHost leaves out of the headers for another host the secrets that were given for the
@@ -307,17 +323,7 @@ func (a *App) DeleteEndpoint(ctx context.Context, id string) error {
 		return err
 	}
 	a.forgetModels(ctx, id)
-	names := gone.ownSecrets()
-	if gone.KeyName == "endpoint."+id {
-		names = append(names, gone.KeyName)
-	}
-	for _, name := range names {
-		if err := a.secrets.Delete(ctx, name); err != nil && !errors.Is(err, secrets.ErrNotFound) {
-			return fmt.Errorf("the endpoint was removed, but its key may remain: %w", err)
-		}
-		a.bus.Publish(event.SettingsChanged{What: "secrets"})
-	}
-	return nil
+	return a.dropSecrets(ctx, gone.ownSecrets())
 }
 
 // ChooseEndpoint makes an endpoint, and one of its models where not empty, the one that

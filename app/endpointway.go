@@ -181,8 +181,11 @@ func (a *App) hideHeaders(ctx context.Context, id string, h map[string]string) (
 // headerSecret begins the names of the secrets in an endpoint's headers.
 func headerSecret(id string) string { return "endpoint." + id + ".header." }
 
-// ownSecrets names the secrets that only this endpoint has in its headers.
+// ownSecrets names the secrets that only this endpoint has: its key, and those of its headers.
 func (e storedEndpoint) ownSecrets() (names []string) {
+	if e.KeyName == "endpoint."+e.ID {
+		names = append(names, e.KeyName)
+	}
 	for _, value := range e.Headers {
 		if name, ok := strings.CutPrefix(value, "${secret:"+headerSecret(e.ID)); ok && strings.HasSuffix(name, "}") {
 			names = append(names, headerSecret(e.ID)+strings.TrimSuffix(name, "}"))

@@ -301,7 +301,9 @@ func listItem(name string, raw json.RawMessage) (ModelInfo, bool) {
 		return ModelInfo{ID: id}, usableName(id)
 	}
 	var e listed
-	if json.Unmarshal(raw, &e) != nil {
+	// A member of another type than documented is passed over, and the others are read.
+	var odd *json.UnmarshalTypeError
+	if err := json.Unmarshal(raw, &e); err != nil && !errors.As(err, &odd) {
 		return ModelInfo{}, false
 	}
 	m := e.info()
