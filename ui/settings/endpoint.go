@@ -115,6 +115,11 @@ func (d *editor) arrange() {
 	d.scroll.SetMinSize(fyne.NewSize(asking, height))
 	d.scroll.Content.Refresh()
 	d.scroll.Refresh()
+	if w := d.s.d.Window(); w != nil && d.close != nil {
+		for _, o := range w.Canvas().Overlays().List() {
+			o.Refresh() // the dialog is as high as what is in it
+		}
+	}
 }
 
 // chrome is what of the dialog is not the fields.
