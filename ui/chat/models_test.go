@@ -118,7 +118,9 @@ func modelsAreChosen(t *testing.T, variant, tongue string) {
 	if b.models != nil || b.settings.Model != "maker-1/model-421" || b.settings.Endpoint != many {
 		t.Errorf("chosen is %+v; the menu is open: %v", b.settings, b.models != nil)
 	}
-	b.until("what the model can do is known", func() bool { return b.head.facts.can.Images == app.Unsupported && b.head.facts.can.Tools == app.Unsupported })
+	b.until("what the model can do is known", func() bool {
+		return b.head.facts.can.Images == app.Unsupported && b.head.facts.can.Tools == app.Unsupported
+	})
 	b.composer.add(app.Attachment{Kind: "image", Name: "a.png", MIMEType: "image/png", Data: []byte("x")})
 	if ch, ok := b.composer.chips.objects[0].(*chip); !ok || ch.icon != "warning" {
 		t.Error("nothing says that the picture is not sent")

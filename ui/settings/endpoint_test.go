@@ -70,7 +70,9 @@ func wayIsSet(t *testing.T, variant, tongue string) {
 		t.Errorf("chosen is %q of %d", e.model.Text, len(e.models.shown))
 	}
 	test.Tap(e.save)
-	b.Until("it is stored", func() bool { return !b.Layer.Modal() && len(b.p.state.endpoints) > 0 && b.p.state.endpoints[0].Name == "Gateway" })
+	b.Until("it is stored", func() bool {
+		return !b.Layer.Modal() && len(b.p.state.endpoints) > 0 && b.p.state.endpoints[0].Name == "Gateway"
+	})
 	got := b.p.state.endpoints[0]
 	if got.Idle != 90*time.Second || got.Headers["X-Team"] != "blue" || strings.Contains(got.Headers["X-Gateway-Key"], "CANARY") || got.Headers["X-Gateway-Key"] == "" {
 		t.Errorf("stored is %+v", got)
