@@ -97,10 +97,8 @@ func (a *App) parameters(ctx context.Context, conversation string) chat.Paramete
 func (a *App) CanDo(ctx context.Context, s ConversationSettings) ModelInfo {
 	e, model := a.model.place(s)
 	info := a.modelInfo(ctx, e.id, model)
-	if info.Images == SupportUnknown && e.BaseURL != "" {
-		if p, err := llm.ProfileOf(llm.Endpoint{BaseURL: e.BaseURL, Model: model, Profile: e.Profile}); err == nil && p.NoImages {
-			info.Images = Unsupported
-		}
+	if info.Images == SupportUnknown && a.habitsOf(e, model).NoImages {
+		info.Images = Unsupported
 	}
 	return info
 }
@@ -109,8 +107,19 @@ func (a *App) CanDo(ctx context.Context, s ConversationSettings) ModelInfo {
 // known to take, or not to take, how long the model is to reason.
 func (a *App) TakesEffort(s ConversationSettings) bool {
 	e, model := a.model.place(s)
-	p, err := llm.ProfileOf(llm.Endpoint{BaseURL: e.BaseURL, Model: model, Profile: e.Profile})
-	return err != nil || !p.NoEffort
+	return !a.habitsOf(e, model).NoEffort
+}
+
+// habitsOf is what is known of how an endpoint takes requests; nothing where it is none.
+func (a *App) habitsOf(e placed, model string) llm.Profile {
+	if e.BaseURL == "" {
+		return llm.Profile{}
+	}
+	p, err := llm.ProfileOf(llm.Endpoint{BaseURL: e.BaseURL, Model: model, Profile: e.Profile, Traits: e.traits, Learned: a.model.habits.of(e.BaseURL, model)})
+	if err != nil {
+		return llm.Profile{} // asking it says why
+	}
+	return p
 }
 
 // OfferedTool is one tool in a conversation's switches.

@@ -28,6 +28,7 @@ type model struct {
 	given   bool                                // the key was given for this run
 	find    func(way) (route, error)            // how an endpoint is reached now
 	header  func(map[string]string) http.Header // headers with their secrets
+	habits  habits
 
 	mu      sync.Mutex
 	stored  storedEndpoints
@@ -41,14 +42,18 @@ type llmClient struct {
 	allowHTTP                        bool
 	way                              way
 	route                            route
+	traits                           string
 }
 
 // configure decides which endpoints there are; it asks nobody.
 func (m *model) configure(ctx context.Context, a *App) error {
-	m.options = llm.Options{Redact: a.secrets.Redactor().Redact, Now: a.o.Now}
+	m.options = llm.Options{Redact: a.secrets.Redactor().Redact, Now: a.o.Now, Learned: a.learned}
 	m.clients, m.key, m.find, m.header = map[llmClient]*llm.Client{}, a.storedKey, a.route, a.header
 	var err error
 	if m.stored, err = a.readEndpoints(ctx); err != nil {
+		return err
+	}
+	if err = a.readHabits(ctx); err != nil {
 		return err
 	}
 	m.start = a.o.StartDemoModel
@@ -118,7 +123,10 @@ func (m *model) get(ctx context.Context, s ConversationSettings) (*llm.Client, s
 }
 
 // placed is where a model is.
-type placed struct{ id, BaseURL, Profile string }
+type placed struct {
+	id, BaseURL, Profile string
+	traits               map[string]string // not to be changed
+}
 
 // place names the endpoint and the model that get would use, without starting anything.
 func (m *model) place(s ConversationSettings) (placed, string) {
@@ -126,9 +134,9 @@ func (m *model) place(s ConversationSettings) (placed, string) {
 	defer m.mu.Unlock()
 	if f := m.fixed; f != nil {
 		if s.Endpoint == FixedEndpoint && s.Model != "" {
-			return placed{FixedEndpoint, f.BaseURL, f.Profile}, s.Model
+			return placed{FixedEndpoint, f.BaseURL, f.Profile, f.Traits}, s.Model
 		}
-		return placed{FixedEndpoint, f.BaseURL, f.Profile}, f.Model
+		return placed{FixedEndpoint, f.BaseURL, f.Profile, f.Traits}, f.Model
 	}
 	chosen, ok := m.stored.find(s.Endpoint)
 	if !ok && s.Endpoint != DemoEndpoint {
@@ -140,7 +148,7 @@ func (m *model) place(s ConversationSettings) (placed, string) {
 	if !ok {
 		return placed{id: DemoEndpoint}, ""
 	}
-	return placed{chosen.ID, chosen.BaseURL, chosen.Profile}, cmp.Or(m.name, s.Model, chosen.Model)
+	return placed{chosen.ID, chosen.BaseURL, chosen.Profile, chosen.Traits}, cmp.Or(m.name, s.Model, chosen.Model)
 }
 
 // client makes or finds the client for an endpoint. The caller holds m.mu.
@@ -149,10 +157,11 @@ func (m *model) client(e llm.Endpoint, keyName string, w way) (*llm.Client, stri
 	if err != nil {
 		return nil, "", err
 	}
-	id := llmClient{e.BaseURL, e.Model, e.Profile, keyName, e.AllowHTTP, w, r}
+	id := llmClient{e.BaseURL, e.Model, e.Profile, keyName, e.AllowHTTP, w, r, asKey(e.Traits)}
 	if c := m.clients[id]; c != nil {
 		return c, e.Model, nil
 	}
+	e.Learned = m.habits.of(e.BaseURL, e.Model)
 	c, err := m.connect(e, w, r)
 	if err != nil {
 		return nil, "", err

@@ -17,7 +17,7 @@ type adaptation struct {
 }
 
 // notTaken are the words with which endpoints say that they do not take a parameter.
-const notTaken = `unsupported|unknown|unrecogni[sz]ed|unexpected|not (?:be |currently |yet )?(?:supported|permitted|allowed|compatible|accepted|recogni[sz]ed|available|valid|set|specified|implemented)|isn't|(?:does|do) ?(?:not|n't) (?:support|accept|allow|take|exist)|cannot (?:specify|set|be)|forbidden|invalid (?:field|parameter|argument|temperature|role)|no longer|only (?:the )?(?:default|1\b|\w+ is (?:allowed|supported))|extra (?:inputs|fields)|extra_forbidden|additional properties|must be (?:removed|omitted)|remove`
+const notTaken = `unsupported|unknown|unrecogni[sz]ed|unexpected|not (?:be |currently |yet )?(?:supported|permitted|allowed|compatible|accepted|recogni[sz]ed|available|valid|set|specified|implemented)|isn't|(?:does|do) ?(?:not|n't) (?:support|accept|allow|take|exist)|cannot (?:specify|set|be)|forbidden|deprecated|invalid (?:field|parameter|argument|temperature|role)|no longer|only (?:the )?(?:default|1\b|\w+ is (?:allowed|supported))|extra (?:inputs|fields)|extra_forbidden|additional properties|must be (?:removed|omitted)|remove`
 
 // refused fits what says that a parameter of this name is not taken, in either order of
 // words, within a sentence or a member of the error.
@@ -119,12 +119,12 @@ func (c *Client) adapt(used Profile, r Request, e *Error, tried map[string][]str
 	for _, said := range e.said() {
 		for _, a := range adaptations {
 			value, ok := a.fits(said, used, r)
+			message := a.message
+			if ok && a.key == "length_limit" && slices.Contains(tried[a.key], value) {
+				value, message = LengthNone, "The endpoint takes no length limit; the request was sent again without one."
+			}
 			if !ok || slices.Contains(tried[a.key], value) {
 				continue
-			}
-			message := a.message
-			if a.key == "length_limit" && len(tried[a.key]) > 0 {
-				value, message = LengthNone, "The endpoint takes no length limit; the request was sent again without one."
 			}
 			tried[a.key] = append(tried[a.key], used.Trait(a.key), value)
 			c.learn(a.key, value)

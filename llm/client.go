@@ -84,7 +84,8 @@ func (c *Client) Close() {
 
 // exchange prepares one request below the base URL.
 func (c *Client) exchange(path string, body []byte, tools []Tool) (*exchange, *Error) {
-	x := &exchange{url: at(c.base, path), body: body, tools: tools, now: c.options.Now, alive: func() {}, first: func() {}}
+	p := c.Profile()
+	x := &exchange{url: withVersion(at(c.base, path), p), body: body, tools: tools, keyHeader: p.KeyHeader, now: c.options.Now, alive: func() {}, first: func() {}}
 	if c.endpoint.Key != nil {
 		x.key = strings.TrimSpace(c.endpoint.Key())
 	}

@@ -77,9 +77,7 @@ func (c *Client) ModelList(ctx context.Context) ([]ModelInfo, error) {
 	}
 	short, cancel := c.bounded(ctx, askWait)
 	defer cancel()
-	c.mu.Lock()
-	kind := c.profile.Name
-	c.mu.Unlock()
+	kind := c.Profile().Name
 	switch {
 	case kind == "lmstudio":
 		c.askLMStudio(short, list)
@@ -90,21 +88,12 @@ func (c *Client) ModelList(ctx context.Context) ([]ModelInfo, error) {
 }
 
 func (c *Client) models(ctx context.Context) ([]ModelInfo, error) {
-	x, problem := c.exchange("/models", nil, nil)
+	x, problem := c.listing()
 	if problem != nil {
 		return nil, problem
 	}
-	c.mu.Lock()
-	kind := c.profile.Name
-	c.mu.Unlock()
-	if kind == "anthropic" { // its list stands in its own interface, 20 a page
-		x.header = x.header.Clone()
-		if x.header == nil {
-			x.header = http.Header{}
-		}
-		x.header.Set("X-Api-Key", x.key)
-		x.header.Set("Anthropic-Version", "2023-06-01")
-		x.url.RawQuery = "limit=1000"
+	if c.Profile().ListKey != "" && x.url.RawQuery == "" {
+		x.url.RawQuery = "limit=1000" // Anthropic's list comes in pages of 20 else
 	}
 	ctx, cancel := c.bounded(ctx, listWait)
 	defer cancel()

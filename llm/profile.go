@@ -19,6 +19,7 @@ type Profile struct {
 	// Tools.
 	Dialect        Dialect // what of JSON Schema it understands
 	MaxTools       int     // how many tools it takes, 0 = no limit known
+	LikelyTools    int     // how many the model takes at its own provider, where MaxTools is not known
 	MaxDescription int     // longest description of a tool in characters, 0 = none
 	ToolChoice     string  // see the ToolChoice constants
 	NoParallel     bool    // does not take parallel_tool_calls
@@ -46,8 +47,10 @@ type Profile struct {
 	NamedTools   bool   // wants the tool's name in tool messages too
 
 	// The way there.
-	KeyHeader  string // carries the key instead of "Authorization: Bearer"
-	APIVersion string // value of the query api-version where the address names none
+	KeyHeader   string // carries the key instead of "Authorization: Bearer"
+	APIVersion  string // value of the query api-version for a deployment's address that names none
+	ListKey     string // a header that carries the key as well where models are listed
+	ListVersion string // and the header that goes with it, "name: value"
 }
 
 // Values of Profile.LengthLimit.
@@ -100,6 +103,19 @@ const (
 	ChoiceAny  = "any"
 	ChoiceNone = "none"
 )
+
+// choice is the value of tool_choice for what is asked, "" to leave it out.
+func (p Profile) choice(asked string) string {
+	switch {
+	case p.ToolChoice == ChoiceNone:
+		return ""
+	case asked == "required" && p.ToolChoice == ChoiceAuto:
+		return "auto"
+	case asked == "required" && p.ToolChoice == ChoiceAny:
+		return "any"
+	}
+	return asked
+}
 
 // Profiles lists the endpoint profiles that can be asked for by name, the generic one
 // first. The caller owns the list.
@@ -166,14 +182,10 @@ func profileNames() []string {
 
 // byAddress is the table's entry for a base URL, the generic one where none fits.
 func byAddress(base *url.URL) entry {
-	host := strings.ToLower(strings.TrimSuffix(base.Hostname(), "."))
-	for _, e := range table {
-		for _, suffix := range e.hosts {
-			if host == suffix || strings.HasSuffix(host, "."+suffix) {
-				return e
-			}
-		}
+	if e := byHost(base); e != nil {
+		return *e
 	}
+	host := hostOf(base)
 	for _, e := range table { // a gateway may keep the provider's path
 		for _, part := range e.paths {
 			if strings.Contains(base.Path+"/", part) {
@@ -188,6 +200,21 @@ func byAddress(base *url.URL) entry {
 	}
 	return table[0]
 }
+
+// byHost is the table's entry for the host of a base URL, nil where none fits.
+func byHost(base *url.URL) *entry {
+	host := hostOf(base)
+	for i := range table {
+		for _, suffix := range table[i].hosts {
+			if host == suffix || strings.HasSuffix(host, "."+suffix) {
+				return &table[i]
+			}
+		}
+	}
+	return nil
+}
+
+func hostOf(u *url.URL) string { return strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) }
 
 // near tells whether a host is this machine or one of the local network, by its form
 // alone: that is where programs are found under their usual ports.

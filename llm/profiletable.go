@@ -11,6 +11,7 @@ type entry struct {
 	hosts   []string // domains, with everything below them
 	paths   []string // parts of a path that only this one has
 	port    string   // usual port on this machine or the local network
+	root    string   // path of the API where it is not /v1; "/" is none
 	gateway bool     // hands requests on, so that the model's name counts as well
 	source  string   // where its provider or its program documents this
 }
@@ -31,17 +32,20 @@ var table = []entry{
 		habits: Profile{Name: "azure", Title: "Azure OpenAI", Dialect: DialectOpenAI, MaxTools: 128, MaxDescription: 1024, LengthLimit: LengthMaxCompletion, NoEffort: true,
 			KeyHeader: "api-key", APIVersion: "2024-10-21"},
 		hosts:  []string{"openai.azure.com", "cognitiveservices.azure.com", "services.ai.azure.com"},
+		root:   "/openai/v1",
 		paths:  []string{"/openai/deployments/"},
 		source: "https://learn.microsoft.com/azure/ai-services/openai/reference",
 	},
 	{
-		habits: Profile{Name: "anthropic", Title: "Anthropic", Dialect: DialectAnthropic, NoEffort: true},
+		habits: Profile{Name: "anthropic", Title: "Anthropic", Dialect: DialectAnthropic, NoEffort: true,
+			ListKey: "x-api-key", ListVersion: "anthropic-version: 2023-06-01"},
 		hosts:  []string{"anthropic.com"},
 		source: "https://docs.claude.com/en/api/openai-sdk",
 	},
 	{
 		habits: Profile{Name: "gemini", Title: "Gemini", Dialect: DialectGemini, MaxTools: 128, VendorFields: []string{"extra_content"}},
 		hosts:  []string{"googleapis.com"},
+		root:   "/v1beta/openai",
 		paths:  []string{"/v1beta/openai/"},
 		source: "https://ai.google.dev/gemini-api/docs/openai",
 	},
@@ -53,6 +57,7 @@ var table = []entry{
 	{
 		habits: Profile{Name: "qwen", Title: "Qwen", NoEffort: true},
 		hosts:  []string{"dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"},
+		root:   "/compatible-mode/v1",
 		paths:  []string{"/compatible-mode/"},
 		source: "https://help.aliyun.com/zh/model-studio/qwen-api-via-openai-chat-completions",
 	},
@@ -64,6 +69,7 @@ var table = []entry{
 	{
 		habits: Profile{Name: "zhipu", Title: "Zhipu", MaxTools: 128, ToolChoice: ChoiceAuto, NoParallel: true, NoEffort: true},
 		hosts:  []string{"bigmodel.cn", "z.ai"},
+		root:   "/api/paas/v4",
 		source: "https://docs.z.ai/api-reference/llm/chat-completion",
 	},
 	{
@@ -74,13 +80,21 @@ var table = []entry{
 	{
 		habits:  Profile{Name: "openrouter", Title: "OpenRouter", VendorFields: []string{"reasoning_details"}},
 		hosts:   []string{"openrouter.ai"},
+		root:    "/api/v1",
 		gateway: true,
 		source:  "https://openrouter.ai/docs/api-reference/overview",
 	},
 	{
 		habits: Profile{Name: "groq", Title: "Groq", Dialect: DialectOpenAI, MaxTools: 128, LengthLimit: LengthMaxCompletion},
 		hosts:  []string{"groq.com"},
+		root:   "/openai/v1",
 		source: "https://console.groq.com/docs/openai",
+	},
+	{
+		habits: Profile{Name: "perplexity", Title: "Perplexity", NoParallel: true, ToolChoice: ChoiceNone},
+		hosts:  []string{"perplexity.ai"},
+		root:   "/",
+		source: "https://docs.perplexity.ai/api-reference/chat-completions-post",
 	},
 	{
 		habits:  Profile{Name: "ollama", Title: "Ollama", Dialect: DialectOllama, NoParallel: true, ToolChoice: ChoiceNone},
@@ -145,6 +159,10 @@ var modelRules = []modelRule{
 		if p.NoTemperature = true; at.habits.Name == "openai" || at.habits.Name == "azure" {
 			p.NoStop, p.NoEffort, p.SystemRole = true, false, SystemDeveloper
 		}
+	}},
+	// How many tools the providers of these take themselves; a gateway may take fewer or more.
+	{regexp.MustCompile(`(?i)(^|/)(o[1-9](-|$)|gpt-[3-9]|chatgpt|deepseek|kimi|moonshot|glm|gemini)`), func(p *Profile, _ entry) {
+		p.LikelyTools = 128
 	}},
 	{regexp.MustCompile(`(?i)(^|/)o1-(mini|preview)`), func(p *Profile, _ entry) {
 		p.SystemRole, p.NoEffort = SystemUser, true

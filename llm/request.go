@@ -50,9 +50,9 @@ func body(model string, r Request, p Profile) ([]byte, *Error) {
 			w.raw(`}}`)
 		}
 		w.raw(`]`)
-		if r.ToolChoice != "" {
+		if choice := p.choice(r.ToolChoice); choice != "" {
 			w.raw(`,"tool_choice":`)
-			w.text(r.ToolChoice)
+			w.text(choice)
 		}
 	}
 	w.raw(`,"stream":true`)
@@ -88,6 +88,7 @@ type writer struct {
 	count   int               // messages written
 	used    map[string]bool   // ids on the wire
 	open    []wireCall        // calls of the last assistant message without an answer
+	ahead   string            // instructions for the next user message
 	images  []pictureMessages // of tool messages, waiting for the last of them
 }
 
@@ -127,17 +128,32 @@ func (w *writer) messages(list []Message) {
 		case RoleAssistant:
 			w.assistant(m)
 		case RoleSystem:
-			w.begin(RoleSystem)
+			if w.profile.SystemRole == SystemUser {
+				w.ahead += m.Text + "\n\n"
+				continue
+			}
+			w.begin(cmp.Or(w.profile.SystemRole, RoleSystem))
 			w.raw(`,"content":`)
 			w.text(m.Text)
 			w.raw(`}`)
 		default:
-			w.begin(RoleUser)
-			w.content(m.Text, m.Images)
-			w.raw(`}`)
+			w.user(m.Text, m.Images)
 		}
 	}
 	w.settle()
+	if w.ahead != "" {
+		w.user("", nil)
+	}
+}
+
+// user writes a user message, behind the instructions that could not stand by themselves.
+func (w *writer) user(text string, images []Image) {
+	if w.ahead != "" {
+		text, w.ahead = strings.TrimSpace(w.ahead+text), ""
+	}
+	w.begin(RoleUser)
+	w.content(text, images)
+	w.raw(`}`)
 }
 
 func (w *writer) begin(role string) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -40,9 +41,7 @@ func (c *Client) Stream(ctx context.Context, r Request, on func(Event)) (Answer,
 	defer context.AfterFunc(c.closing, cancel)()
 	failed, tried := 0, map[string][]string{}
 	for {
-		c.mu.Lock()
-		p := c.profile
-		c.mu.Unlock()
+		p := c.Profile()
 		a := &attempt{client: c, request: r, on: on, answer: Answer{Model: c.endpoint.Model}}
 		problem := a.run(ctx, p)
 		if problem == nil {
@@ -54,6 +53,9 @@ func (c *Client) Stream(ctx context.Context, r Request, on func(Event)) (Answer,
 		if learnt := c.adapt(p, r, problem, tried); learnt != "" {
 			on(Warning{Kind: "adapted", Message: learnt})
 			continue
+		}
+		if problem.Kind == KindManyTools && problem.Limit > 0 {
+			c.learn("max_tools", strconv.Itoa(problem.Limit))
 		}
 		failed++
 		wait, again := backoff(problem, failed)

@@ -17,13 +17,16 @@ import (
 // exchange is one HTTP request and what is learnt from its answer beside the
 // answer itself. It belongs to the goroutine of the request.
 type exchange struct {
-	url    *url.URL
-	body   []byte // nil: GET
-	plain  bool   // the answer is one JSON value about models, no stream
-	key    string
-	header http.Header // the owner's, besides
-	tools  []Tool
-	now    func() time.Time
+	url   *url.URL
+	body  []byte // nil: GET
+	plain bool   // the answer is one JSON value about models, no stream
+	key   string
+	tools []Tool
+
+	keyHeader string      // carries the key, where it is not Authorization
+	also      http.Header // further headers
+	header    http.Header // the owner's, which replace all others
+	now       func() time.Time
 
 	alive func() // a sign of life
 	first func() // a piece of the answer
@@ -88,8 +91,16 @@ func (d door) RoundTrip(req *http.Request) (*http.Response, error) {
 	out.URL, out.Host = x.url, x.url.Host
 	out.Header.Del("Connection")
 	out.Header.Set("User-Agent", "steward")
-	if x.key != "" {
+	switch {
+	case x.key == "":
+	case x.keyHeader != "":
+		out.Header.Del("Authorization")
+		out.Header.Set(x.keyHeader, x.key)
+	default:
 		out.Header.Set("Authorization", "Bearer "+x.key)
+	}
+	for name, values := range x.also {
+		out.Header[name] = values
 	}
 	for name, values := range x.header { // last: a gateway may want its own Authorization
 		out.Header[http.CanonicalHeaderKey(name)] = values

@@ -29,6 +29,8 @@ type headFacts struct {
 	messages int // tokens that the next request takes
 	demo     bool
 	can      app.ModelInfo // what is known of the model that answers next
+	limit    int           // as many tools the endpoint takes; 0 is none known
+	sure     bool          // it refuses more
 }
 
 // gather reads them; what cannot be read stays empty, since whatever needs it fails with a sentence of its own.
@@ -48,6 +50,7 @@ func (p *Place) gather(ctx context.Context, id string, want wants) headFacts {
 	h.tools, _ = a.ConversationTools(ctx, id)
 	h.points, _ = a.Endpoints(ctx)
 	h.can = a.CanDo(ctx, h.settings)
+	readLimit(&h, a)
 	h.demo = slices.ContainsFunc(h.points, func(e app.ModelEndpoint) bool { return e.Demo && e.Chosen })
 	return h
 }
@@ -182,6 +185,10 @@ func (h *head) say(step int) {
 	h.demo.words, h.lock.words = lang.X("shell.demo", "Demo"), lang.X("chat.read_only", "Read-only")
 	h.model.words, h.model.most = clean.Line(model, 60), 220
 	h.tools.words, h.context.words = toolWords(n, servers, tokens), lang.X("chat.context", "Context {{.tokens}} tok", used)
+	if h.tools.colour = theme.Dim; h.facts.beyond() > 0 {
+		h.tools.colour = theme.Waiting
+		h.tools.words, _ = h.facts.limitWords()
+	}
 	if n > 0 && h.facts.can.Tools == app.Unsupported {
 		h.tools.words = lang.X("chat.tools_not_taken", "The model takes no tools")
 	}

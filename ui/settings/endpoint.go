@@ -86,6 +86,7 @@ func (d *editor) column(keys string) *fyne.Container {
 	out.Add(labelled(lang.X("settings.model", "Model"), d.model))
 	out.Add(d.models.canvas)
 	out.Add(d.clear)
+	out.Add(d.compatibilityButton())
 	var more *button.Button
 	more = button.New(button.Quiet, "chevron-right", lang.X("settings.more_reach", "Proxy, certificates, headers, waiting"), func() {
 		d.reach.canvas.Hidden = !d.reach.canvas.Hidden
