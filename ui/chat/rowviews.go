@@ -309,6 +309,7 @@ type endingRow struct {
 	*column
 	p        *Place
 	remedy   *chip
+	buttons  *fyne.Container
 	sentence *text.View
 	mark     *widget.Icon
 	retry    *chip
@@ -324,8 +325,8 @@ func newEndingRow(p *Place, r row) *endingRow {
 	for _, c := range []*chip{e.remedy, e.retry, e.models, copied} {
 		c.small, c.onShort = true, p.d.Shortcut
 	}
-	card := newColumn(2*theme.Step, pad{2.5 * theme.Step, 3 * theme.Step, 2.5 * theme.Step, 4 * theme.Step},
-		newBeside(e.mark, e.sentence), newLine(2*theme.Step, []fyne.CanvasObject{e.remedy, e.retry, e.models, copied}, nil))
+	e.buttons = newLine(2*theme.Step, []fyne.CanvasObject{e.remedy, e.retry, e.models, copied}, nil)
+	card := newColumn(2*theme.Step, pad{2.5 * theme.Step, 3 * theme.Step, 2.5 * theme.Step, 4 * theme.Step}, newBeside(e.mark, e.sentence), e.buttons)
 	card.ground, card.edge = theme.RefusalTint, theme.Refusal
 	if r.message.State == stateStopped {
 		card.ground, card.edge = theme.CodeGround, theme.Line
@@ -346,6 +347,7 @@ func (e *endingRow) show(r row) bool {
 	e.remedy.Hidden = e.remedy.Hidden || !r.last
 	e.remedy.Refresh()
 	e.retry.Hidden, e.models.Hidden = !r.last, !r.last || r.message.State != stateFailed
+	e.buttons.Refresh()
 	e.column.Refresh()
 	return true
 }

@@ -224,6 +224,10 @@ func TestLook(t *testing.T) {
 			b.edit(app.ModelEndpoint{Name: "OpenAI", BaseURL: "https://api.openai.com/v1"}, "https://platform.openai.com/api-keys")
 			b.Picture("settings-" + variant + "-" + tongue + "-edit")
 			b.Layer.Escape()
+			b.edit(app.ModelEndpoint{Name: "OpenAI", BaseURL: "https://api.openai.com/v1", Model: "gpt-5.1", Traits: map[string]string{"stop": "yes"}}, "").openCompatibility()
+			b.Picture("settings-" + variant + "-" + tongue + "-compatibility")
+			b.Layer.Escape()
+			b.Layer.Escape()
 		}
 	}
 }
