@@ -36,12 +36,11 @@ func (e *proxyRefusal) Error() string {
 func (e *proxyRefusal) explain(out *Error, where string) {
 	out.Status = e.status
 	out.Retryable = e.status >= 500
-	out.Message = fmt.Sprintf("The proxy %s let nothing through to %s: it answered %s.", e.host, where, statusText(e.status))
+	words := "The proxy %s let nothing through to %s: it answered %s. Ask whoever runs it, or set another proxy in Settings, Network."
 	if e.status == http.StatusProxyAuthRequired {
-		out.Message += " It wants a user and a password: enter them in Settings, Network."
-		return
+		words = "The proxy %s let nothing through to %s: it answered %s. It wants a user and a password: enter them in Settings, Network."
 	}
-	out.Message += " Ask whoever runs it, or set another proxy in Settings, Network."
+	out.Message = fmt.Sprintf(words, e.host, where, statusText(e.status))
 }
 
 func refusedByProxy(_ context.Context, proxy *url.URL, _ *http.Request, resp *http.Response) error {
