@@ -301,6 +301,7 @@ func (t *turn) ask(offers offers, system string) (llm.Answer, *ending) {
 // request streams one answer and stores it as it grows.
 func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 	req := t.build(offers, system)
+	t.set(&req, t.e.o.Parameters(t.ctx, t.conv.ID))
 	t.sent = req
 	msg := storage.Message{
 		ID: newID("m_"), Conversation: t.conv.ID, Role: storage.RoleAssistant, State: storage.StateStreaming,
