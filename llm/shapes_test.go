@@ -194,7 +194,7 @@ func TestCallsInEveryShape(t *testing.T) {
 						continue
 					}
 					shapes++
-					for range 12 {
+					for range 6 {
 						r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 						calls := all[:1+r.IntN(3)]
 						if s.index != "right" && (s.id == "same" || s.id == "none") {
