@@ -95,7 +95,7 @@ func (a *App) TitleFromModel(ctx context.Context, id string) error {
 		if m.Role == storage.RoleAssistant && m.Model != model {
 			return nil // another model answered; this one is shown nothing of it without being asked to
 		}
-		if m.Role != storage.RoleTool && b.Len() < 6000 {
+		if !chat.Hangs(m) && b.Len() < 6000 {
 			fmt.Fprintf(&b, "%s: %s\n\n", m.Role, chat.Shorten(clean.Clean(m.Text), 2000))
 		}
 	}

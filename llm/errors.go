@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -26,6 +27,7 @@ const (
 	KindContext    = "context"     // the request is longer than the model can read
 	KindBadRequest = "bad_request" // the endpoint does not take the request
 	KindBadTool    = "bad_tool"    // it does not take one tool; see Error.Tool
+	KindManyTools  = "many_tools"  // it does not take so many tools; see Error.Limit
 	KindServer     = "server"      // the endpoint failed
 	KindNetwork    = "network"     // it cannot be reached, or the connection broke
 	KindProtocol   = "protocol"    // what it sent is no answer
@@ -39,12 +41,15 @@ type Error struct {
 	Message string // what failed, where, and what to do
 	// Body is what the endpoint sent, at most 64 KiB of it.
 	Body string
-	// Tool is the Origin of the tool the endpoint refuses, if it named one.
-	Tool string
+	// Tool is the Origin of the tool the endpoint refuses, if it named one. Suspect says
+	// that it speaks of the tools, and names none.
+	Tool    string
+	Suspect bool
 	// Retryable says that the same request may work later.
 	Retryable bool
 	// Limit and Used are the model's context window and the size of the
-	// request in tokens, for KindContext, where the endpoint told.
+	// request in tokens, for KindContext, where the endpoint told; for KindManyTools how
+	// many tools it takes, where it told, and how many there were.
 	Limit, Used int
 
 	after time.Duration // the endpoint's own wish how long to wait; 0 = none
@@ -58,15 +63,8 @@ func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.cause }
 
 var (
-	contextWords = regexp.MustCompile(`context_length_exceeded|exceed_context_size|maximum context length|context (size|window|length)|prompt is too long|too many tokens|token count.*exceeds|exceeds the maximum number of tokens|input is too long|string_above_max_tokens`)
-	quotaWords   = regexp.MustCompile(`insufficient_quota|billing_hard_limit|insufficient (balance|credit|funds|quota)|exceeded your current quota|credit balance|payment required|out of credits`)
-	brokenInput  = regexp.MustCompile(`image input is not supported|does not support image|json\.exception|failed to parse`)
-	numbers      = []*regexp.Regexp{ // used, limit
-		regexp.MustCompile(`request \((?P<used>\d+) tokens\) exceeds the available context size \((?P<limit>\d+)`),
-		regexp.MustCompile(`maximum context length is (?P<limit>\d+)(?:[^0-9]+(?P<used>\d+))?`),
-		regexp.MustCompile(`(?P<used>\d+) tokens > (?P<limit>\d+)`),
-		regexp.MustCompile(`token count \((?P<used>\d+)\) exceeds the maximum number of tokens allowed \((?P<limit>\d+)`),
-	}
+	quotaWords  = regexp.MustCompile(`insufficient_quota|billing_hard_limit|insufficient (balance|credit|funds|quota)|exceeded your current quota|credit balance|payment required|out of credits`)
+	brokenInput = regexp.MustCompile(`image input is not supported|does not support image|json\.exception|failed to parse`)
 )
 
 // classify turns what an endpoint said into an Error. where names the endpoint.
@@ -88,18 +86,13 @@ func classify(where string, f failure, body []byte, tools []Tool) *Error {
 		e.Retryable, hint = f.passing(all), "Try again; if it stays, look at the endpoint's own log or status page."
 	case KindContext:
 		e.Used, e.Limit = f.used, f.limit
-		readNumbers(e, strings.ReplaceAll(all, ",", ""))
-		hint = "Shorten or leave out tool results, or begin a new conversation."
+		readTooLarge(e, all)
+		hint = "Shorten or leave out tool results, sum up the older part, or begin a new conversation."
 	case KindBadRequest:
-		if t := namedTool(f, tools); t != nil {
-			e.Kind, e.Tool = KindBadTool, t.Origin
-			if e.Tool == "" {
-				e.Tool = t.Name
-			}
-			hint = "It refuses the tool " + e.Tool + ". Disable this tool and send again."
-		} else {
-			hint = badHint(f.status, all)
+		if !noTools.MatchString(all) { // else none of them is to blame
+			hint = e.aboutTools(f, tools)
 		}
+		hint = cmp.Or(hint, badHint(f.status, all))
 	}
 	e.Message = where + " answered " + statusText(f.status)
 	if f.message != "" {
@@ -141,7 +134,7 @@ func (f failure) errorKind(all string) string {
 	// insufficient_quota never means that, whatever stands in Retry-After.
 	temporary := f.after > 0
 	switch {
-	case contextWords.MatchString(all) && f.status != 429:
+	case tooLarge(f.status, all):
 		return KindContext
 	case f.status == 402 || strings.Contains(f.kind, "insufficient_quota") || quotaWords.MatchString(all) && !temporary:
 		return KindQuota
@@ -165,53 +158,6 @@ func (f failure) errorKind(all string) string {
 // endpoint does not say, it is the person's to try again.
 func (f failure) passing(all string) bool {
 	return f.status == 408 || f.status >= 500 || strings.Contains(all, "overloaded") || strings.Contains(f.kind, "server_error") || strings.Contains(f.kind, "unavailable")
-}
-
-func readNumbers(e *Error, text string) {
-	for _, re := range numbers {
-		m := re.FindStringSubmatch(text)
-		if m == nil || e.Limit != 0 && e.Used != 0 {
-			continue
-		}
-		for i, name := range re.SubexpNames() {
-			n, err := strconv.Atoi(m[i])
-			switch {
-			case err != nil:
-			case name == "used" && e.Used == 0:
-				e.Used = n
-			case name == "limit" && e.Limit == 0:
-				e.Limit = n
-			}
-		}
-	}
-}
-
-var (
-	toolNumbers = []*regexp.Regexp{ // the first that fits counts
-		regexp.MustCompile(`function_declarations\[(\d+)\]`),
-		regexp.MustCompile(`(?:tools|functions)(?:\[|\.|/)(\d+)`),
-	}
-	toolQuoted = regexp.MustCompile(`(?i)(?:function|tool)\s+['"` + "`" + `]([a-zA-Z0-9_-]{1,64})['"` + "`" + `]`)
-)
-
-// namedTool is the tool an error speaks of, by number or by name.
-func namedTool(f failure, tools []Tool) *Tool {
-	text := f.param + " " + f.message
-	for _, re := range toolNumbers {
-		if m := re.FindStringSubmatch(text); m != nil {
-			if n, err := strconv.Atoi(m[1]); err == nil && n < len(tools) {
-				return &tools[n]
-			}
-		}
-	}
-	for _, m := range toolQuoted.FindAllStringSubmatch(text, -1) {
-		for i := range tools {
-			if tools[i].Name == m[1] {
-				return &tools[i]
-			}
-		}
-	}
-	return nil
 }
 
 func statusText(status int) string {

@@ -262,12 +262,3 @@ func TestAlias(t *testing.T) {
 		t.Errorf("%s can be taken over", hashed)
 	}
 }
-
-func TestTokens(t *testing.T) {
-	t.Parallel()
-	for s, want := range map[string]int{"": 0, "word": 1, "hello world!": 3, "你好世界": 4, "привет": 3} {
-		if got := Tokens(s); got != want {
-			t.Errorf("%q: %d", s, got)
-		}
-	}
-}
