@@ -127,7 +127,7 @@ func (c *Client) redact(x *exchange, e *Error) *Error {
 		}
 		return s
 	}
-	e.Message, e.Body = clean(e.Message), clean(e.Body)
+	e.Message, e.reason, e.Body = clean(e.Message), clean(e.reason), clean(e.Body)
 	return e
 }
 

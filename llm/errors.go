@@ -52,7 +52,8 @@ type Error struct {
 	// many tools it takes, where it told, and how many there were.
 	Limit, Used int
 
-	after time.Duration // the endpoint's own wish how long to wait; 0 = none
+	after  time.Duration // the endpoint's own wish how long to wait; 0 = none
+	reason string        // Message without the advice, "" if there is none in it
 	cause error
 }
 
@@ -98,8 +99,8 @@ func classify(where string, f failure, body []byte, tools []Tool) *Error {
 	if f.message != "" {
 		e.Message += ": " + f.message
 	}
-	e.Message = sentence(e.Message) + " " + hint
-	e.Message = strings.TrimSpace(e.Message)
+	e.reason = sentence(e.Message)
+	e.Message = strings.TrimSpace(e.reason + " " + hint)
 	return e
 }
 
@@ -218,7 +219,8 @@ func networkError(where string, err error) *Error {
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		e.Message = fmt.Sprintf("%s did not answer in time. Check that the model server is running and can be reached.", where)
 	default:
-		e.Message = fmt.Sprintf("The connection to %s broke before an answer came (%s). Try again.", where, brokenBy(err))
+		e.reason = fmt.Sprintf("The connection to %s broke before an answer came (%s).", where, brokenBy(err))
+		e.Message = e.reason + " Try again."
 	}
 	return e
 }

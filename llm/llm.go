@@ -63,12 +63,12 @@ type Options struct {
 	// can be given back in Endpoint.Learned later. It is called from the goroutine of the
 	// request, perhaps from several at once. nil keeps it for the life of the Client.
 	Learned func(e Endpoint, key, value string)
-	// FirstToken is how long to wait for the first piece of an answer, however
-	// often the endpoint says that it is still working. 0 means 15 minutes.
+	// FirstToken is how long to wait for the first piece of an answer, whether
+	// or not the endpoint says that it is still working. 0 means 15 minutes.
 	FirstToken time.Duration
-	// Idle is how long the endpoint, once it has answered at all, may be
-	// silent before the answer is given up; a keep-alive comment is a sign of
-	// life. 0 means 5 minutes.
+	// Idle is how long the endpoint, once a piece of the answer has come, may
+	// be silent before the answer is given up; a keep-alive comment is a sign
+	// of life. 0 means 5 minutes.
 	Idle time.Duration
 }
 

@@ -188,11 +188,13 @@ func newTransport(o Options) *http.Transport {
 	}
 }
 
-// watch ends a request whose endpoint is silent for too long. Its timers end
-// with stop.
+// watch ends a request whose endpoint is silent for too long. Until the answer
+// begins, only the time until then counts: a model may read a long conversation
+// without a sign of life. Its timers end with stop.
 type watch struct {
 	idle, start *time.Timer
 	limit       time.Duration
+	begun       bool
 }
 
 var (
@@ -207,12 +209,21 @@ func newWatch(cancel context.CancelCauseFunc, first, idle time.Duration) *watch 
 		idle:  time.AfterFunc(time.Hour, func() { cancel(errSilent) }),
 		start: time.AfterFunc(first, func() { cancel(errNoStart) }),
 	}
-	w.idle.Stop() // silence counts from the first sign of life
+	w.idle.Stop() // silence counts from the first piece
 	return w
 }
 
-func (w *watch) alive()   { w.idle.Reset(w.limit) }
-func (w *watch) started() { w.start.Stop() }
+func (w *watch) alive() {
+	if w.begun {
+		w.idle.Reset(w.limit)
+	}
+}
+
+func (w *watch) started() {
+	w.start.Stop()
+	w.begun = true
+	w.alive()
+}
 
 // finishing shortens the wait once the endpoint has given a finish reason: only
 // token counts and the end mark may still come.
