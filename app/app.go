@@ -58,6 +58,7 @@ type App struct {
 	mu       sync.Mutex    // guards settings and what follows
 	listened bool          // somebody listens
 	early    []event.Event // what happened before that
+	untold   sync.Map      // what was to be left out and is not there, by its name
 }
 
 // Open opens the data folder for writing and puts the program together. Nothing is
@@ -70,6 +71,9 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	}
 	list, err := readServers(ctx, o, dir)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkLeftOut(o.Without, list); err != nil {
 		return nil, err
 	}
 	roots, err := absolute(ctx, dir, o.Roots)
@@ -236,6 +240,7 @@ func (a *App) Start(ctx context.Context, names ...string) {
 // serverReady is told when the start of a server is over.
 func (a *App) serverReady(server string) {
 	a.bus.Publish(event.ServersChanged{Server: server})
+	a.tellUnknownLeftOut(server)
 	a.followTasks(func(t *openTask) bool { return t.Server == server })
 }
 

@@ -200,6 +200,9 @@ func (a *App) whyNotOffered(s ConversationSettings, server, tool, definition str
 	a.desk.mu.Lock()
 	defer a.desk.mu.Unlock()
 	t := a.desk.tools
+	if a.leftOut(server, tool) {
+		return "left_out"
+	}
 	if s.ReadOnly && (definition == "" || t.ReadOnly[server][tool] != definition) {
 		return "read_only"
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -32,12 +33,13 @@ type ModelEndpoint struct {
 	Name      string // a person's
 	BaseURL   string
 	Model     string
-	Profile   string // the endpoint's habits; empty is found from the address
-	AllowHTTP bool   // the key may travel in clear text
-	HasKey    bool   // a key is named for it; whether it can be read is found out when it is used
-	Chosen    bool   // used where a conversation says nothing else
-	Demo      bool   // the built-in demo model
-	Fixed     bool   // given for this run; cannot be changed
+	Profile   string            // the endpoint's habits; empty is found from the address
+	Traits    map[string]string // habits that the person has set, see [App.EndpointHabits]
+	AllowHTTP bool              // the key may travel in clear text
+	HasKey    bool              // a key is named for it; whether it can be read is found out when it is used
+	Chosen    bool              // used where a conversation says nothing else
+	Demo      bool              // the built-in demo model
+	Fixed     bool              // given for this run; cannot be changed
 }
 
 // ModelPreset is a well-known endpoint to begin from. Local ones are programs on this
@@ -65,6 +67,8 @@ type storedEndpoint struct {
 	Profile   string `json:"profile,omitempty"`
 	KeyName   string `json:"keyName,omitempty"`
 	AllowHTTP bool   `json:"allowHTTP,omitempty"`
+
+	Traits map[string]string `json:"traits,omitempty"`
 }
 
 func (s storedEndpoints) find(id string) (storedEndpoint, bool) {
@@ -76,7 +80,7 @@ func (s storedEndpoints) find(id string) (storedEndpoint, bool) {
 }
 
 func (e storedEndpoint) endpoint(m *model, name string) llm.Endpoint {
-	out := llm.Endpoint{BaseURL: e.BaseURL, Model: name, Profile: e.Profile, AllowHTTP: e.AllowHTTP}
+	out := llm.Endpoint{BaseURL: e.BaseURL, Model: name, Profile: e.Profile, Traits: e.Traits, AllowHTTP: e.AllowHTTP}
 	if key, secret := m.key, e.KeyName; secret != "" || m.given {
 		out.Key = func() string { return key(secret) }
 	}
@@ -124,7 +128,7 @@ func (a *App) Endpoints(ctx context.Context) ([]ModelEndpoint, error) {
 	out := []ModelEndpoint{}
 	for _, e := range m.stored.List {
 		out = append(out, ModelEndpoint{ID: e.ID, Name: clean.Line(e.Name, 100), BaseURL: e.BaseURL, Model: cmp.Or(m.name, e.Model), Profile: e.Profile,
-			AllowHTTP: e.AllowHTTP, HasKey: e.KeyName != "", Chosen: e.ID == m.stored.Chosen})
+			Traits: maps.Clone(e.Traits), AllowHTTP: e.AllowHTTP, HasKey: e.KeyName != "", Chosen: e.ID == m.stored.Chosen})
 	}
 	if a.o.StartDemoModel != nil {
 		_, chosen := m.stored.find(m.stored.Chosen)
@@ -193,7 +197,7 @@ func (a *App) SaveEndpoint(ctx context.Context, e ModelEndpoint, key string) (id
 		a.bus.Publish(event.SettingsChanged{What: "secrets"})
 	}
 	err = a.changeEndpoints(ctx, map[string]any{"change": "endpoint", "endpoint": e.ID, "address": e.BaseURL, "model": e.Model}, func(s *storedEndpoints) error {
-		stored := storedEndpoint{ID: e.ID, Name: clean.Line(cmp.Or(e.Name, hostOf(e.BaseURL)), 100), BaseURL: e.BaseURL, Model: e.Model, Profile: e.Profile, AllowHTTP: e.AllowHTTP}
+		stored := storedEndpoint{ID: e.ID, Name: clean.Line(cmp.Or(e.Name, hostOf(e.BaseURL)), 100), BaseURL: e.BaseURL, Model: e.Model, Profile: e.Profile, Traits: maps.Clone(e.Traits), AllowHTTP: e.AllowHTTP}
 		i := slices.IndexFunc(s.List, func(o storedEndpoint) bool { return o.ID == e.ID })
 		switch {
 		case i < 0 && !isNew:
@@ -228,6 +232,11 @@ func checkEndpoint(e ModelEndpoint) error {
 	err := s.Check()
 	if err == nil && e.BaseURL == "" {
 		err = errors.New("the address of the endpoint is missing; it looks like https://host/v1")
+	}
+	for _, key := range slices.Sorted(maps.Keys(e.Traits)) {
+		if err == nil {
+			err = new(llm.Profile).SetTrait(key, e.Traits[key])
+		}
 	}
 	if err == nil && len(e.Model) > 300 {
 		err = errors.New("the name of the model is too long")

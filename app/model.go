@@ -24,6 +24,7 @@ type model struct {
 	start   func(context.Context) (DemoModel, error)
 	key     func(secret string) string // reads an endpoint's key
 	given   bool                       // the key was given for this run
+	habits  habits
 
 	mu      sync.Mutex
 	stored  storedEndpoints
@@ -35,14 +36,18 @@ type model struct {
 type llmClient struct {
 	baseURL, model, profile, keyName string
 	allowHTTP                        bool
+	traits                           string
 }
 
 // configure decides which endpoints there are; it asks nobody.
 func (m *model) configure(ctx context.Context, a *App) error {
-	m.options = llm.Options{Redact: a.secrets.Redactor().Redact, Now: a.o.Now}
+	m.options = llm.Options{Redact: a.secrets.Redactor().Redact, Now: a.o.Now, Learned: a.learned}
 	m.clients, m.key = map[llmClient]*llm.Client{}, a.storedKey
 	var err error
 	if m.stored, err = a.readEndpoints(ctx); err != nil {
+		return err
+	}
+	if err = a.readHabits(ctx); err != nil {
 		return err
 	}
 	m.start = a.o.StartDemoModel
@@ -113,10 +118,11 @@ func (m *model) get(ctx context.Context, s ConversationSettings) (*llm.Client, s
 
 // client makes or finds the client for an endpoint. The caller holds m.mu.
 func (m *model) client(e llm.Endpoint, keyName string) (*llm.Client, string, error) {
-	id := llmClient{e.BaseURL, e.Model, e.Profile, keyName, e.AllowHTTP}
+	id := llmClient{e.BaseURL, e.Model, e.Profile, keyName, e.AllowHTTP, asKey(e.Traits)}
 	if c := m.clients[id]; c != nil {
 		return c, e.Model, nil
 	}
+	e.Learned = m.habits.of(e.BaseURL, e.Model)
 	c, err := llm.New(e, m.options)
 	if err != nil {
 		return nil, "", err

@@ -68,7 +68,7 @@ func (a *App) Tools(ctx context.Context) ([]Tool, error) {
 			return nil, err
 		}
 		for _, t := range conn.Tools() {
-			seen := !t.AppOnly && slices.ContainsFunc(reviewed, func(r mcphost.Tool) bool { return r.Name == t.Name })
+			seen := !t.AppOnly && !a.leftOut(conn.Server(), t.Name) && slices.ContainsFunc(reviewed, func(r mcphost.Tool) bool { return r.Name == t.Name })
 			out = append(out, offeredTool(conn.Server(), t, seen))
 		}
 	}

@@ -30,7 +30,7 @@ type Client struct {
 	random   func(n int64) int64                        // below n, for the length of pauses
 
 	mu      sync.Mutex
-	profile profile // learns from refusals
+	profile Profile // learns from refusals
 
 	closing context.Context
 	close   context.CancelFunc
@@ -43,7 +43,7 @@ func New(e Endpoint, o Options) (*Client, error) {
 	if problem != nil {
 		return nil, problem
 	}
-	p, problem := findProfile(e.Profile, base, e.Model)
+	p, problem := findProfile(e, base)
 	if problem != nil {
 		return nil, problem
 	}
@@ -85,7 +85,8 @@ func (c *Client) Close() {
 
 // exchange prepares one request below the base URL.
 func (c *Client) exchange(path string, body []byte, tools []Tool) (*exchange, *Error) {
-	x := &exchange{url: at(c.base, path), body: body, tools: tools, now: c.options.Now, alive: func() {}, first: func() {}}
+	p := c.Profile()
+	x := &exchange{url: withVersion(at(c.base, path), p), body: body, tools: tools, keyHeader: p.KeyHeader, now: c.options.Now, alive: func() {}, first: func() {}}
 	if c.endpoint.Key != nil {
 		x.key = strings.TrimSpace(c.endpoint.Key())
 	}
@@ -98,7 +99,7 @@ func (c *Client) exchange(path string, body []byte, tools []Tool) (*exchange, *E
 // Models lists the names of the models the endpoint offers, in its order. The
 // error is an *Error, or the context's.
 func (c *Client) Models(ctx context.Context) ([]string, error) {
-	x, problem := c.exchange("/models", nil, nil)
+	x, problem := c.listing()
 	if problem != nil {
 		return nil, problem
 	}

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -26,6 +27,7 @@ const (
 	KindContext    = "context"     // the request is longer than the model can read
 	KindBadRequest = "bad_request" // the endpoint does not take the request
 	KindBadTool    = "bad_tool"    // it does not take one tool; see Error.Tool
+	KindManyTools  = "many_tools"  // it does not take so many tools; see Error.Limit
 	KindServer     = "server"      // the endpoint failed
 	KindNetwork    = "network"     // it cannot be reached, or the connection broke
 	KindProtocol   = "protocol"    // what it sent is no answer
@@ -39,12 +41,15 @@ type Error struct {
 	Message string // what failed, where, and what to do
 	// Body is what the endpoint sent, at most 64 KiB of it.
 	Body string
-	// Tool is the Origin of the tool the endpoint refuses, if it named one.
-	Tool string
+	// Tool is the Origin of the tool the endpoint refuses, if it named one. Suspect says
+	// that it speaks of the tools, and names none.
+	Tool    string
+	Suspect bool
 	// Retryable says that the same request may work later.
 	Retryable bool
 	// Limit and Used are the model's context window and the size of the
-	// request in tokens, for KindContext, where the endpoint told.
+	// request in tokens, for KindContext, where the endpoint told; for KindManyTools how
+	// many tools it takes, where it told, and how many there were.
 	Limit, Used int
 
 	after time.Duration // the endpoint's own wish how long to wait; 0 = none
@@ -91,15 +96,10 @@ func classify(where string, f failure, body []byte, tools []Tool) *Error {
 		readNumbers(e, strings.ReplaceAll(all, ",", ""))
 		hint = "Shorten or leave out tool results, or begin a new conversation."
 	case KindBadRequest:
-		if t := namedTool(f, tools); t != nil {
-			e.Kind, e.Tool = KindBadTool, t.Origin
-			if e.Tool == "" {
-				e.Tool = t.Name
-			}
-			hint = "It refuses the tool " + e.Tool + ". Disable this tool and send again."
-		} else {
-			hint = badHint(f.status, all)
+		if !noTools.MatchString(all) { // else none of them is to blame
+			hint = e.aboutTools(f, tools)
 		}
+		hint = cmp.Or(hint, badHint(f.status, all))
 	}
 	e.Message = where + " answered " + statusText(f.status)
 	if f.message != "" {
@@ -184,34 +184,6 @@ func readNumbers(e *Error, text string) {
 			}
 		}
 	}
-}
-
-var (
-	toolNumbers = []*regexp.Regexp{ // the first that fits counts
-		regexp.MustCompile(`function_declarations\[(\d+)\]`),
-		regexp.MustCompile(`(?:tools|functions)(?:\[|\.|/)(\d+)`),
-	}
-	toolQuoted = regexp.MustCompile(`(?i)(?:function|tool)\s+['"` + "`" + `]([a-zA-Z0-9_-]{1,64})['"` + "`" + `]`)
-)
-
-// namedTool is the tool an error speaks of, by number or by name.
-func namedTool(f failure, tools []Tool) *Tool {
-	text := f.param + " " + f.message
-	for _, re := range toolNumbers {
-		if m := re.FindStringSubmatch(text); m != nil {
-			if n, err := strconv.Atoi(m[1]); err == nil && n < len(tools) {
-				return &tools[n]
-			}
-		}
-	}
-	for _, m := range toolQuoted.FindAllStringSubmatch(text, -1) {
-		for i := range tools {
-			if tools[i].Name == m[1] {
-				return &tools[i]
-			}
-		}
-	}
-	return nil
 }
 
 func statusText(status int) string {

@@ -25,9 +25,13 @@ type Endpoint struct {
 	Key func() string
 	// Model is the model's name as the endpoint knows it.
 	Model string
-	// Profile names the endpoint's habits: "openai", "deepseek", "mistral",
-	// "gemini" or "generic". "" finds it from the URL and the model's name.
+	// Profile names the endpoint's habits, see Profiles. "" finds it from the URL and
+	// the model's name.
 	Profile string
+	// Traits are habits that a person has set, Learned those that the endpoint has shown,
+	// as values by key, see Profile.SetTrait; a person's go first. What is unknown in
+	// them is passed over. They are not changed.
+	Traits, Learned map[string]string
 	// AllowHTTP permits sending the key over plain http to another machine.
 	AllowHTTP bool
 }
@@ -41,6 +45,10 @@ type Options struct {
 	Now func() time.Time
 	// Transport replaces the HTTP transport. nil makes one that Close ends.
 	Transport http.RoundTripper
+	// Learned is told each habit that an endpoint shows by refusing a request, so that it
+	// can be given back in Endpoint.Learned later. It is called from the goroutine of the
+	// request, perhaps from several at once. nil keeps it for the life of the Client.
+	Learned func(e Endpoint, key, value string)
 	// FirstToken is how long to wait for the first piece of an answer, however
 	// often the endpoint says that it is still working. 0 means 15 minutes.
 	FirstToken time.Duration

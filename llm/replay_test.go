@@ -122,7 +122,7 @@ func told(t *testing.T, c *Client) string {
 	kind := ""
 	flush := func(next string) {
 		if kind != next && kind != "" {
-			fmt.Fprintf(&b, "%s %s\n", kind, quoted(text.String()))
+			fmt.Fprintf(&b, "%s %s\n", kind, asJSON(text.String()))
 			text.Reset()
 		}
 		kind = next
@@ -154,7 +154,7 @@ func told(t *testing.T, c *Client) string {
 			id = "(made)"
 		}
 		if call.Problem != "" {
-			fmt.Fprintf(&b, "broken call %s %s %s: %s\n", id, call.Name, quoted(call.Raw), call.Problem)
+			fmt.Fprintf(&b, "broken call %s %s %s: %s\n", id, call.Name, asJSON(call.Raw), call.Problem)
 		} else {
 			fmt.Fprintf(&b, "call %s %s %s\n", id, call.Name, call.Arguments)
 		}
@@ -178,8 +178,8 @@ func told(t *testing.T, c *Client) string {
 	return b.String()
 }
 
-// quoted is a text on one line, its letters as they are.
-func quoted(s string) string {
+// asJSON is a text on one line, its letters as they are.
+func asJSON(s string) string {
 	b, err := json.Marshal(s)
 	if err != nil {
 		panic(err) // a text can be written

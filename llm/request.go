@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -23,7 +24,7 @@ const maxImage = 20 << 20 // bytes
 // Whatever the messages are, the result is valid: each call of an assistant
 // message is followed by exactly one tool message, ids are unique, and
 // arguments are JSON.
-func body(model string, r Request, p profile) ([]byte, *Error) {
+func body(model string, r Request, p Profile) ([]byte, *Error) {
 	w := writer{profile: p}
 	w.raw(`{"model":`)
 	w.text(model)
@@ -44,26 +45,26 @@ func body(model string, r Request, p profile) ([]byte, *Error) {
 				w.text(d)
 			}
 			w.raw(`,"parameters":`)
-			w.b = append(w.b, normaliseSchema(t.Schema, p.dialect)...)
+			w.b = append(w.b, normaliseSchema(t.Schema, p.Dialect)...)
 			w.raw(`}}`)
 		}
 		w.raw(`]`)
-		if r.ToolChoice != "" {
+		if choice := p.choice(r.ToolChoice); choice != "" {
 			w.raw(`,"tool_choice":`)
-			w.text(r.ToolChoice)
+			w.text(choice)
 		}
 	}
 	w.raw(`,"stream":true`)
-	if !p.noUsage {
+	if !p.NoStreamOptions {
 		w.raw(`,"stream_options":{"include_usage":true}`)
 	}
-	if r.MaxTokens > 0 {
-		w.raw(`,"` + p.maxTokens + `":` + strconv.Itoa(r.MaxTokens))
+	if r.MaxTokens > 0 && p.LengthLimit != LengthNone {
+		w.raw(`,"` + cmp.Or(p.LengthLimit, "max_tokens") + `":` + strconv.Itoa(r.MaxTokens))
 	}
-	if t := r.Temperature; t != nil && !math.IsNaN(*t) && !math.IsInf(*t, 0) {
+	if t := r.Temperature; t != nil && !p.NoTemperature && !math.IsNaN(*t) && !math.IsInf(*t, 0) {
 		w.raw(`,"temperature":` + strconv.FormatFloat(*t, 'f', -1, 64))
 	}
-	if len(r.Stop) > 0 {
+	if len(r.Stop) > 0 && !p.NoStop {
 		w.raw(`,"stop":[`)
 		for i, s := range r.Stop {
 			w.comma(i)
@@ -77,11 +78,12 @@ func body(model string, r Request, p profile) ([]byte, *Error) {
 
 // writer writes messages and keeps track of open tool calls.
 type writer struct {
-	profile profile
+	profile Profile
 	b       []byte
 	count   int               // messages written
 	used    map[string]bool   // ids on the wire
 	open    []wireCall        // calls of the last assistant message without an answer
+	ahead   string            // instructions for the next user message
 	images  []pictureMessages // of tool messages, waiting for the last of them
 }
 
@@ -102,7 +104,7 @@ func (w *writer) comma(i int) {
 }
 
 func (w *writer) description(s string) string {
-	if limit := w.profile.maxDescription; limit > 0 && utf8.RuneCountInString(s) > limit {
+	if limit := w.profile.MaxDescription; limit > 0 && utf8.RuneCountInString(s) > limit {
 		r := []rune(s)
 		return string(r[:limit-1]) + "…"
 	}
@@ -121,17 +123,32 @@ func (w *writer) messages(list []Message) {
 		case RoleAssistant:
 			w.assistant(m)
 		case RoleSystem:
-			w.begin(RoleSystem)
+			if w.profile.SystemRole == SystemUser {
+				w.ahead += m.Text + "\n\n"
+				continue
+			}
+			w.begin(cmp.Or(w.profile.SystemRole, RoleSystem))
 			w.raw(`,"content":`)
 			w.text(m.Text)
 			w.raw(`}`)
 		default:
-			w.begin(RoleUser)
-			w.content(m.Text, m.Images)
-			w.raw(`}`)
+			w.user(m.Text, m.Images)
 		}
 	}
 	w.settle()
+	if w.ahead != "" {
+		w.user("", nil)
+	}
+}
+
+// user writes a user message, behind the instructions that could not stand by themselves.
+func (w *writer) user(text string, images []Image) {
+	if w.ahead != "" {
+		text, w.ahead = strings.TrimSpace(w.ahead+text), ""
+	}
+	w.begin(RoleUser)
+	w.content(text, images)
+	w.raw(`}`)
 }
 
 func (w *writer) begin(role string) {
@@ -169,12 +186,12 @@ func (w *writer) assistant(m Message) {
 	}
 	w.begin(RoleAssistant)
 	w.raw(`,"content":`)
-	if w.profile.nullContent && strings.TrimSpace(m.Text) == "" {
+	if w.profile.EmptyContent == EmptyNull && strings.TrimSpace(m.Text) == "" {
 		w.raw("null")
 	} else {
 		w.text(m.Text)
 	}
-	if w.profile.reasoningBack {
+	if w.profile.ReasoningBack != BackNever {
 		w.raw(`,"reasoning_content":`)
 		w.text(m.Reasoning)
 	}
@@ -252,13 +269,13 @@ var (
 // wireID is an id the endpoint takes that no earlier call of the request has.
 func (w *writer) wireID(id string) string {
 	pattern := plainID
-	if w.profile.shortIDs {
+	if w.profile.IDs == IDsShort {
 		pattern = shortID
 	}
 	wire := id
 	for n := 0; !pattern.MatchString(wire) || w.used[wire]; n++ {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", id, n))
-		if w.profile.shortIDs {
+		if w.profile.IDs == IDsShort {
 			wire = fmt.Sprintf("%x", sum[:5])[:9]
 		} else {
 			wire = fmt.Sprintf("call_%x", sum[:12])
@@ -311,7 +328,7 @@ func (w *writer) sort(text string, images []Image) (string, []Image) {
 		kind, ok := imageType(img.MIMEType)
 		why := ""
 		switch {
-		case w.profile.noImages:
+		case w.profile.NoImages:
 			why = "this model takes no pictures"
 		case !ok:
 			why = "not a kind of picture models take"

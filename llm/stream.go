@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -37,11 +38,9 @@ func (c *Client) Stream(ctx context.Context, r Request, on func(Event)) (Answer,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.closing, cancel)()
-	failed := 0
+	failed, tried := 0, map[string][]string{}
 	for {
-		c.mu.Lock()
-		p := c.profile
-		c.mu.Unlock()
+		p := c.Profile()
 		a := &attempt{client: c, request: r, on: on, answer: Answer{Model: c.endpoint.Model}}
 		problem := a.run(ctx, p)
 		if problem == nil {
@@ -50,9 +49,12 @@ func (c *Client) Stream(ctx context.Context, r Request, on func(Event)) (Answer,
 		if a.consumed {
 			return a.answer, problem
 		}
-		if learnt := c.adapt(p, problem); learnt != "" && c.differs(a.sent, r) {
+		if learnt := c.adapt(p, r, problem, tried); learnt != "" && c.differs(a.sent, r) {
 			on(Warning{Kind: "adapted", Message: learnt})
 			continue
+		}
+		if problem.Kind == KindManyTools && problem.Limit > 0 {
+			c.learn("max_tools", strconv.Itoa(problem.Limit))
 		}
 		failed++
 		wait, again := backoff(problem, failed, c.random)
@@ -69,10 +71,7 @@ func (c *Client) Stream(ctx context.Context, r Request, on func(Event)) (Answer,
 
 // differs tells whether a request would now be written in another way than it was sent.
 func (c *Client) differs(sent []byte, r Request) bool {
-	c.mu.Lock()
-	p := c.profile
-	c.mu.Unlock()
-	now, problem := body(c.endpoint.Model, r, p)
+	now, problem := body(c.endpoint.Model, r, c.Profile())
 	return problem == nil && !bytes.Equal(sent, now)
 }
 
@@ -95,7 +94,7 @@ type attempt struct {
 }
 
 // run sends the request and reads the answer.
-func (a *attempt) run(ctx context.Context, p profile) (problem *Error) {
+func (a *attempt) run(ctx context.Context, p Profile) (problem *Error) {
 	c := a.client
 	a.answer.State = StateFailed
 	raw, problem := body(c.endpoint.Model, a.request, p)

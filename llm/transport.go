@@ -19,7 +19,10 @@ type exchange struct {
 	body  []byte // nil: GET
 	key   string
 	tools []Tool
-	now   func() time.Time
+
+	keyHeader string      // carries the key, where it is not Authorization
+	also      http.Header // further headers
+	now       func() time.Time
 
 	alive func() // a sign of life
 	first func() // a piece of the answer
@@ -89,8 +92,16 @@ func (d door) RoundTrip(req *http.Request) (*http.Response, error) {
 	out.URL, out.Host = x.url, x.url.Host
 	out.Header.Del("Connection")
 	out.Header.Set("User-Agent", "steward")
-	if x.key != "" {
+	switch {
+	case x.key == "":
+	case x.keyHeader != "":
+		out.Header.Del("Authorization")
+		out.Header.Set(x.keyHeader, x.key)
+	default:
 		out.Header.Set("Authorization", "Bearer "+x.key)
+	}
+	for name, values := range x.also {
+		out.Header[name] = values
 	}
 	if out.Body = nil; x.body != nil {
 		out.Body = io.NopCloser(bytes.NewReader(x.body))

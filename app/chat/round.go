@@ -132,16 +132,16 @@ func (t *turn) round(answer llm.Answer, o offers, last bool) *ending {
 		end := t.stopped()
 		return &end
 	case len(failed) > 0:
-		return &ending{Failed, t.sentence(errors.Join(failed...))}
+		return &ending{state: Failed, err: t.sentence(errors.Join(failed...))}
 	case last:
-		return &ending{Stopped, fmt.Sprintf("the limit of %s for one turn was reached; send another message to go on", rounds(t.rounds))}
+		return &ending{state: Stopped, err: fmt.Sprintf("the limit of %s for one turn was reached; send another message to go on", rounds(t.rounds))}
 	}
 	if !broken {
 		t.broken = 0
 		return nil
 	}
 	if t.broken++; t.broken > maxBroken {
-		return &ending{Failed, fmt.Sprintf("the model made %d answers in a row whose tool calls could not be read", t.broken)}
+		return &ending{state: Failed, err: fmt.Sprintf("the model made %d answers in a row whose tool calls could not be read", t.broken)}
 	}
 	return nil
 }
@@ -207,7 +207,7 @@ func (t *turn) storeCalls(calls []*pending) *ending {
 	msg := &t.messages[len(t.messages)-1]
 	var err error
 	if msg.Calls, err = encode(stored); err != nil {
-		return &ending{Failed, err.Error()}
+		return &ending{state: Failed, err: err.Error()}
 	}
 	for i := range stored {
 		stored[i].Arguments = t.e.o.Known.RedactJSON(stored[i].Arguments)
@@ -215,7 +215,7 @@ func (t *turn) storeCalls(calls []*pending) *ending {
 	}
 	row := *msg // what the record keeps is stored; this turn goes on with what the model wrote
 	if row.Calls, err = encode(stored); err != nil {
-		return &ending{Failed, err.Error()}
+		return &ending{state: Failed, err: err.Error()}
 	}
 	t.e.o.Store.Later(func(tx *storage.Tx) error { return t.put(tx, row) })
 	t.stored(row)

@@ -53,17 +53,20 @@ type turn struct {
 }
 
 // ending is how a turn ends.
-type ending struct{ state, err string }
+type ending struct {
+	state, err string
+	remedy     event.Remedy
+}
 
 func (e *Engine) run(ctx context.Context, r *Running, conv storage.Conversation, in Turn, head string) {
 	t := &turn{e: e, r: r, ctx: ctx, log: context.WithoutCancel(ctx), conv: conv, in: in, head: head, id: newID("t_"), made: map[string]int{}}
 	end := t.protected()
 	if err := t.storeConversation(); err != nil {
-		end = ending{Failed, joinSentences(end.err, "the turn could not be stored: "+t.sentence(err))}
+		end = ending{state: Failed, err: joinSentences(end.err, "the turn could not be stored: "+t.sentence(err))}
 	}
 	r.result = TurnResult{State: end.state, Error: end.err, Text: t.text, Conversation: conv.ID}
 	r.over.Store(true) // before it is told: who hears of the end and looks must not find it at work for ever
-	e.o.Bus.Publish(event.Turn{Conversation: conv.ID, State: end.state, Error: end.err})
+	e.o.Bus.Publish(event.Turn{Conversation: conv.ID, State: end.state, Error: end.err, Remedy: end.remedy})
 	r.cancel(nil)
 	e.release(r)
 }
@@ -112,7 +115,7 @@ func (t *turn) protected() (end ending) {
 	defer func() {
 		if p := recover(); p != nil {
 			t.e.notice(t.conv.ID, "internal", "", clean.Clean(t.e.o.Redact(fmt.Sprintf("%v\n%s", p, debug.Stack()))))
-			end = ending{Failed, "the turn was ended by a fault in Steward; nothing further was sent"}
+			end = ending{state: Failed, err: "the turn was ended by a fault in Steward; nothing further was sent"}
 		}
 	}()
 	return t.work()
@@ -141,6 +144,9 @@ func (t *turn) work() ending {
 		offers, system, err := t.offers()
 		if err != nil {
 			return t.failed(err)
+		}
+		if end := t.countTools(offers); end != nil {
+			return *end
 		}
 		answer, end := t.ask(offers, system)
 		if end != nil {
@@ -232,7 +238,7 @@ func (t *turn) failed(err error) ending {
 	if t.ctx.Err() != nil {
 		return t.stopped()
 	}
-	return ending{Failed, t.sentence(err)}
+	return ending{state: Failed, err: t.sentence(err)}
 }
 
 func (t *turn) sentence(err error) string { return clean.Clean(t.e.o.Redact(err.Error())) }
@@ -241,11 +247,11 @@ func (t *turn) sentence(err error) string { return clean.Clean(t.e.o.Redact(err.
 func (t *turn) stopped() ending {
 	switch cause := context.Cause(t.ctx); {
 	case errors.Is(cause, consent.ErrClosed):
-		return ending{Interrupted, "Steward was closed"}
+		return ending{state: Interrupted, err: "Steward was closed"}
 	case errors.Is(cause, consent.ErrAbandoned):
-		return ending{Stopped, "the person went on with another message"}
+		return ending{state: Stopped, err: "the person went on with another message"}
 	}
-	return ending{Stopped, ""}
+	return ending{state: Stopped, err: ""}
 }
 
 // ask makes one request to the model and stores its answer. An ending ends the
@@ -265,11 +271,11 @@ func (t *turn) ask(offers offers, system string) (llm.Answer, *ending) {
 		end := t.stopped()
 		return answer, &end
 	case err != nil && answer.State == llm.StateInterrupted:
-		return answer, &ending{Interrupted, t.sentence(err)}
+		return answer, &ending{state: Interrupted, err: t.sentence(err)}
 	case err != nil:
-		return answer, &ending{Failed, t.sentence(err)}
+		return answer, &ending{state: Failed, err: t.sentence(err), remedy: remedyFor(err, offers)}
 	case answer.State != llm.StateFinished:
-		return answer, &ending{answer.State, "the answer broke off"}
+		return answer, &ending{state: answer.State, err: "the answer broke off"}
 	}
 	return answer, nil
 }

@@ -154,6 +154,22 @@ type Turn struct {
 	Conversation string
 	State        string
 	Error        string
+	Remedy       Remedy // of a failed one
+}
+
+// Kinds of Remedy.
+const (
+	LeaveOut    = "leave_out"    // without Tool of Server the request may be taken
+	FindTool    = "find_tool"    // the endpoint refuses a tool, but does not say which
+	ChooseTools = "choose_tools" // it takes at most Limit tools; 0 where it does not say
+)
+
+// Remedy is what a person can do about the end of a turn, beside trying again. The zero
+// value is nothing.
+type Remedy struct {
+	Kind         string
+	Server, Tool string
+	Limit, Tools int // Tools is how many were offered
 }
 
 // Waiting says that something now waits for the person. It names the item only;

@@ -28,6 +28,8 @@ type headFacts struct {
 	points   []app.ModelEndpoint
 	messages int // tokens that the next request takes
 	demo     bool
+	limit    int  // as many tools the endpoint takes; 0 is none known
+	sure     bool // it refuses more
 }
 
 // gather reads them; what cannot be read stays empty, since whatever needs it fails with a sentence of its own.
@@ -46,6 +48,7 @@ func (p *Place) gather(ctx context.Context, id string, want wants) headFacts {
 	}
 	h.tools, _ = a.ConversationTools(ctx, id)
 	h.points, _ = a.Endpoints(ctx)
+	readLimit(&h, a)
 	h.demo = slices.ContainsFunc(h.points, func(e app.ModelEndpoint) bool { return e.Demo && e.Chosen })
 	return h
 }
@@ -174,6 +177,10 @@ func (h *head) say(step int) {
 	h.demo.words, h.lock.words = lang.X("shell.demo", "Demo"), lang.X("chat.read_only", "Read-only")
 	h.model.words, h.model.most = clean.Line(model, 60), 220
 	h.tools.words, h.context.words = toolWords(n, servers, tokens), lang.X("chat.context", "Context {{.tokens}} tok", used)
+	if h.tools.colour = theme.Dim; h.facts.beyond() > 0 {
+		h.tools.colour = theme.Waiting
+		h.tools.words, _ = h.facts.limitWords()
+	}
 	h.passing.words = lang.X("chat.temporary", "Temporary chat")
 	h.passing.Hidden = !h.p.known.Temporary && (h.p.state.conversation != "" || !h.p.want.temporary)
 	if step >= headLock {

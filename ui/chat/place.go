@@ -64,6 +64,7 @@ type Place struct {
 	watches     map[watched]*watch
 	cards       map[*itemRow]bool
 	switches    *switches       // while they are open
+	hunt        *hunt           // while a refused tool is looked for
 	titled      map[string]bool // conversations that were named by the model, or asked about
 	entered     string          // the card that the keyboard was led into last
 	pins        *flowBox        // pinned prompts, above the composer

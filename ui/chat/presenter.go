@@ -63,6 +63,7 @@ type message struct {
 	app.ChatMessage
 	text, reasoning strings.Builder // what streams; Text and Reasoning stay as they were read
 	missed          bool            // a piece was not heard: the message is being read anew
+	remedy          event.Remedy    // of one that failed just now
 }
 
 func (m *message) words() string    { return m.Text + m.text.String() }
@@ -356,7 +357,7 @@ func (p *presenter) ended(e event.Turn) want {
 	p.endCurrent(state)
 	p.end = nil
 	if state != stateComplete || e.Error != "" {
-		p.end = &message{ChatMessage: app.ChatMessage{ID: "end", Role: roleAssistant, State: state, Error: e.Error}}
+		p.end = &message{ChatMessage: app.ChatMessage{ID: "end", Role: roleAssistant, State: state, Error: e.Error}, remedy: e.Remedy}
 	}
 	return want{all: true, items: true, head: true}
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"slices"
 
 	"steward/app"
@@ -87,8 +88,8 @@ func (p *presenter) arrange() []row {
 			take(func(i consent.Item) bool { return slices.Equal(i.Running, []string{c.ID}) })
 		}
 		if ended(m) && m.Role == roleAssistant {
-			if p.end != nil && n == len(p.messages)-1 && m.Error == "" {
-				m.Error = p.end.Error
+			if p.end != nil && n == len(p.messages)-1 {
+				m.Error, m.remedy = cmp.Or(m.Error, p.end.Error), p.end.remedy
 			}
 			out = append(out, row{kind: rowEnding, key: keyOf(rowEnding, m.ID), message: m, last: n == len(p.messages)-1 && !p.working})
 		}

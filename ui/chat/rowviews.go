@@ -307,6 +307,8 @@ func (v *reasoningRow) paint() {
 // endingRow says that an answer did not come to its end, and offers the next step.
 type endingRow struct {
 	*column
+	p        *Place
+	remedy   *chip
 	sentence *text.View
 	mark     *widget.Icon
 	retry    *chip
@@ -314,16 +316,16 @@ type endingRow struct {
 }
 
 func newEndingRow(p *Place, r row) *endingRow {
-	e := &endingRow{sentence: text.NewView(words()), mark: widget.NewIcon(nil)}
+	e := &endingRow{p: p, remedy: newChip(strong, "", "", nil), sentence: text.NewView(words()), mark: widget.NewIcon(nil)}
 	p.textView(e.sentence)
 	e.retry = newChip(outlined, "retry", lang.X("common.retry", "Try again"), p.regenerate)
 	e.models = newChip(outlined, "model", lang.X("chat.model_settings", "Model settings"), func() { p.d.Open(place.Settings, "models") })
 	copied := newChip(quiet, "copy", lang.X("common.copy", "Copy"), func() { p.copyText(e.sentence.Plain()) })
-	for _, c := range []*chip{e.retry, e.models, copied} {
+	for _, c := range []*chip{e.remedy, e.retry, e.models, copied} {
 		c.small, c.onShort = true, p.d.Shortcut
 	}
 	card := newColumn(2*theme.Step, pad{2.5 * theme.Step, 3 * theme.Step, 2.5 * theme.Step, 4 * theme.Step},
-		newBeside(e.mark, e.sentence), newLine(2*theme.Step, []fyne.CanvasObject{e.retry, e.models, copied}, nil))
+		newBeside(e.mark, e.sentence), newLine(2*theme.Step, []fyne.CanvasObject{e.remedy, e.retry, e.models, copied}, nil))
 	card.ground, card.edge = theme.RefusalTint, theme.Refusal
 	if r.message.State == stateStopped {
 		card.ground, card.edge = theme.CodeGround, theme.Line
@@ -340,6 +342,9 @@ func (e *endingRow) show(r row) bool {
 	}
 	e.mark.SetResource(theme.IconIn(icon, colour))
 	e.sentence.SetText(clean.Clean(endingWords(r.message)), text.Run{})
+	e.p.remedyChip(e.remedy, r.message)
+	e.remedy.Hidden = e.remedy.Hidden || !r.last
+	e.remedy.Refresh()
 	e.retry.Hidden, e.models.Hidden = !r.last, !r.last || r.message.State != stateFailed
 	e.column.Refresh()
 	return true

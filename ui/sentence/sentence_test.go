@@ -206,3 +206,32 @@ func TestWorded(t *testing.T) {
 		}
 	}
 }
+
+// What an endpoint has shown by a refusal is told in words of both languages, and so is the advice behind a refusal that
+// is about tools.
+func TestWhatEndpointsShowHasWords(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("../../llm/adapt.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := regexp.MustCompile(`"((?:The endpoint|The model) [^"]+\.)"`).FindAllSubmatch(source, -1)
+	if len(told) < 20 {
+		t.Fatalf("only %d sentences were found", len(told))
+	}
+	for _, m := range told {
+		if !sentence.Known(string(m[1])) {
+			t.Errorf("%q has no words", m[1])
+		}
+	}
+	const answered = "https://x answered 400 Bad Request: Invalid schema. Really. "
+	for advice, words := range map[string]string{
+		"It refuses the tool a b of the server s. Disable this tool, or leave it out with --without 's/a b', and send again.": "It refuses the tool a b of the server s.",
+		"Offer fewer tools, or leave some out with --without SERVER/TOOL.":                                                    "Choose fewer tools for this chat.",
+		"It is cold.": "It is cold.",
+	} {
+		if got := sentence.Worded(answered + advice); got != answered+words {
+			t.Errorf("%q", got)
+		}
+	}
+}

@@ -84,7 +84,7 @@ func (s *Place) edit(e app.ModelEndpoint, keys string) *editor {
 		body.Add(labelled("", wrapped(lang.X("settings.keys_at", "Keys are made at {{.url}}", map[string]any{"url": keys}), text.Run{Color: theme.Dim}, asking-150)))
 	}
 	for _, o := range []fyne.CanvasObject{
-		labelled(lang.X("settings.model", "Model"), d.model), d.holder, d.clear,
+		labelled(lang.X("settings.model", "Model"), d.model), d.holder, d.clear, d.compatibilityButton(),
 		&fyne.Container{Layout: fixedWidth{asking}, Objects: []fyne.CanvasObject{d.status}},
 		container.NewHBox(d.test, layout.NewSpacer(), button.New(button.Outlined, "", lang.X("common.cancel", "Cancel"), func() { d.close() }), d.save),
 	} {
