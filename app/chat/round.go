@@ -157,7 +157,7 @@ func rounds(n int) string {
 func (t *turn) prepare(in []llm.ToolCall, o offers) []*pending {
 	out := make([]*pending, 0, len(in))
 	for i, c := range in {
-		p := &pending{stored: storedCall{ID: newID("k_"), Wire: c.ID, Name: c.Name, Arguments: c.Arguments}}
+		p := &pending{stored: storedCall{ID: newID("k_"), Wire: c.ID, Name: c.Name, Arguments: c.Arguments, Extra: t.e.vendors(c.Extra)}}
 		out = append(out, p)
 		found, ok := o.by[c.Name]
 		switch {

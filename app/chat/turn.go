@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -320,6 +321,7 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 		msg.Model = answer.Model
 	}
 	t.text = clean.Clean(answer.Text)
+	noteErr = errors.Join(noteErr, keepExtra(&msg, t.e.vendors(answer.Extra)))
 	if err == nil && noteErr == nil && len(answer.Calls) > 0 {
 		t.messages = append(t.messages, msg) // stored with its calls by round
 		return answer, nil
@@ -338,6 +340,14 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 	}
 	t.stored(msg)
 	return answer, errors.Join(err, noteErr)
+}
+
+// vendors is what an endpoint added, without known secrets, as it is kept and sent back.
+func (e *Engine) vendors(extra json.RawMessage) json.RawMessage {
+	if len(extra) == 0 {
+		return nil
+	}
+	return json.RawMessage(e.o.Known.KnownJSON(string(extra)))
 }
 
 func storedState(a llm.Answer, err error) string {
