@@ -100,7 +100,9 @@ func systemOf(list []Message) (system string, asked int) {
 			}
 		case RoleAssistant, RoleTool:
 		default:
-			asked = i
+			if !isBlank(m.Text) || len(m.Images) > 0 {
+				asked = i
+			}
 		}
 	}
 	return strings.Join(texts, "\n\n"), asked
@@ -184,7 +186,7 @@ func (a *arranger) assistant(m Message, answers []Message, current bool) {
 	}
 	results := pair(calls, answers)
 	for i := range calls {
-		calls[i].ID, calls[i].Name, calls[i].Extra = a.ids.next(calls[i].ID), wireName(calls[i].Name), p.vendors(calls[i].Extra)
+		calls[i].ID, calls[i].Name, calls[i].Extra = a.ids.next(calls[i].ID), wireName(calls[i].Name), p.vendorsOfCall(calls[i].Extra)
 	}
 	back := p.ReasoningBack == BackAlways || p.ReasoningBack == BackCalls && len(calls) > 0 && current
 	said := wireMessage{content: sections(m.Text, nil), reasoning: &m.Reasoning, extra: p.vendors(m.Extra)}
@@ -260,21 +262,41 @@ func (p Profile) vendors(extra json.RawMessage) json.RawMessage {
 		return nil
 	}
 	var out []byte
-	add := func(name string, value []byte) {
-		out = append(appendQuoted(append(out, ','), name), ':')
-		out = append(out, value...)
-	}
 	for _, name := range p.VendorFields {
 		if value := member(extra, name); len(value) > 0 {
-			add(name, value)
+			out = addMember(out, name, value)
 		}
 	}
-	if function := p.vendors(member(extra, "function")); function != nil {
-		add("function", function)
+	return closed(out)
+}
+
+// vendorsOfCall picks the same of a call, and of its function.
+func (p Profile) vendorsOfCall(extra json.RawMessage) json.RawMessage {
+	out := []byte(p.vendors(extra))
+	if out != nil {
+		out = out[:len(out)-1]
 	}
+	if len(extra) > 0 && json.Valid(extra) {
+		if function := p.vendors(member(extra, "function")); function != nil {
+			out = addMember(out, "function", function)
+		}
+	}
+	return closed(out)
+}
+
+// addMember adds a member to an object that is not closed yet; nil has none.
+func addMember(out []byte, name string, value []byte) []byte {
+	if out == nil {
+		out = append(out, '{')
+	} else {
+		out = append(out, ',')
+	}
+	return append(append(appendQuoted(out, name), ':'), value...)
+}
+
+func closed(out []byte) json.RawMessage {
 	if out == nil {
 		return nil
 	}
-	out[0] = '{'
 	return append(out, '}')
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"steward/testdata/chatrules"
 	sm "steward/testdata/scriptedmodel"
 )
 
@@ -78,8 +79,8 @@ func TestRequestIsAlwaysValid(t *testing.T) {
 	for name, messages := range cases {
 		for _, profile := range []string{"generic", "openai", "mistral", "deepseek", "gemini"} {
 			got := sent(t, profile, Request{Messages: messages})
-			if p := sm.Problem([]byte(got)); p != "" {
-				t.Errorf("%s, %s: %s\n%s", name, profile, p, got)
+			if p := chatrules.Check([]byte(got), chatrules.For(profile)); p != nil {
+				t.Errorf("%s, %s: %q\n%s", name, profile, p, got)
 			}
 		}
 	}
