@@ -280,14 +280,14 @@ var (
 func (w *rewriter) limits(n *node) {
 	if f := n.get("format").str(); f != "" && w.formats != nil && !slices.Contains(w.formats, f) {
 		n.remove("format")
-		tell(n, "Format: "+f)
+		tell(n, "format: "+f)
 	}
 	if !w.grammar {
 		return
 	}
 	if p := n.get("pattern").str(); p != "" && (!grammarPattern.MatchString(p) || grammarRepeats.MatchString(p) || grammarNotGroup.MatchString(p)) {
 		n.remove("pattern")
-		tell(n, "Pattern: "+p)
+		tell(n, "pattern: "+p)
 	}
 	for _, word := range []string{"minLength", "maxLength", "minItems", "maxItems"} {
 		if v, ok := numeric(n.get(word)); ok && v > longest {
@@ -316,6 +316,9 @@ func (w *rewriter) properties(n *node) {
 	}
 	if w.ownRequired {
 		w.onlyOwn(n, p)
+	}
+	if more := n.get("additionalProperties"); w.allTyped && more != nil && more.object && len(more.members) == 0 {
+		n.set("additionalProperties", rawNode("true")) // the same, and no schema without a type
 	}
 }
 
