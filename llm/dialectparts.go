@@ -206,12 +206,8 @@ func (w *rewriter) giveType(n *node, level int) {
 }
 
 func (w *rewriter) typeOfValues(n *node, values []*node) {
-	types := map[string]bool{}
-	for _, v := range values {
-		types[typeOf(v)] = true
-	}
-	if len(types) == 1 {
-		n.members = slices.Insert(n.members, 0, nodeMember{"type", stringNode(typeOf(values[0]))})
+	if kinds := kindsOf(values); len(kinds) == 1 {
+		n.members = slices.Insert(n.members, 0, nodeMember{"type", stringNode(oneKind(kinds))})
 	} else if !w.noAnyOf && (w.oneType || w.apartAnyOf) {
 		w.splitEnum(n, values)
 	}
