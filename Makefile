@@ -46,6 +46,7 @@ conformance: need-test servers
 FUZZTIME ?= 20s
 FUZZ = mcphost/internal/wire:FuzzFrames mcphost/internal/remote:FuzzEvents mcphost:FuzzLists mcphost/schema:FuzzSchema \
        mcphost/internal/oauth:FuzzChallenge mcphost/internal/oauth:FuzzMetadata
+FUZZ += llm:FuzzRewrite
 fuzz: need-run
 	@said=$$(mktemp); trap 'rm -f "$$said"' EXIT; for target in $(FUZZ); do \
 		echo "$$target, $(FUZZTIME)"; \

@@ -9,18 +9,18 @@ import (
 
 // rules are what a dialect lacks of JSON Schema 2020-12. The zero value lacks nothing.
 type rules struct {
-	words       []string // keywords it knows; nil is all
-	formats     []string // values of format it knows; nil is all
-	plainRoot   bool     // no anyOf, oneOf, allOf, enum, const, not, if at the top
-	oneType     bool     // type is one name
-	nullable    bool     // null is "nullable": true
-	noConst     bool     // const is written as enum
-	oneWay      bool     // oneOf is written as anyOf, allOf is merged, prefixItems are items
-	enumTexts   bool     // values of enum are texts that are not empty
-	enumAlike   bool     // values of enum are texts or numbers of one type
-	allTyped    bool     // every schema has a type, or alternatives that have
-	aloneAnyOf  bool     // beside anyOf stands nothing else
-	apartAnyOf  bool     // beside anyOf stand words alone
+	words       []string            // keywords it knows; nil is all
+	formats     map[string][]string // values of format it knows, by type; nil is all
+	plainRoot   bool                // no anyOf, oneOf, allOf, enum, const, not, if at the top
+	oneType     bool                // type is one name
+	nullable    bool                // null is "nullable": true
+	noConst     bool                // const is written as enum
+	oneWay      bool                // oneOf is written as anyOf, allOf is merged, prefixItems are items
+	enumTexts   bool                // values of enum are texts that are not empty
+	enumAlike   bool                // values of enum are texts or numbers of one type
+	allTyped    bool                // every schema has a type, or alternatives that have
+	aloneAnyOf  bool                // beside anyOf stands nothing else
+	apartAnyOf  bool                // beside anyOf stand words alone
 	noAnyOf     bool
 	grammar     bool           // patterns and lengths that llama.cpp can make a grammar of
 	ownRequired bool           // names in required must be properties
@@ -35,7 +35,7 @@ var dialectRules = map[Dialect]rules{
 	DialectAnthropic: {plainRoot: true, names: regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)},
 	// https://ai.google.dev/api/caching#Schema
 	DialectGemini: {plainRoot: true, oneType: true, nullable: true, noConst: true, oneWay: true, enumTexts: true, allTyped: true, aloneAnyOf: true, ownRequired: true,
-		formats: []string{"enum", "date-time", "int32", "int64", "float", "double"},
+		formats: map[string][]string{"string": {"enum", "date-time"}, "integer": {"int32", "int64"}, "number": {"float", "double"}},
 		words: []string{"type", "format", "title", "description", "nullable", "enum", "maxItems", "minItems", "properties", "required", "minProperties",
 			"maxProperties", "minLength", "maxLength", "pattern", "example", "anyOf", "default", "items", "minimum", "maximum"}},
 	// https://github.com/MoonshotAI/walle/blob/main/docs/mfjs-spec.md
@@ -81,19 +81,29 @@ func (w *rewriter) schema(n *node, level int) {
 		w.collapse(n)
 		w.forms(n)
 	}
-	if w.allTyped {
-		w.giveType(n, level)
-	}
-	if w.aloneAnyOf || w.apartAnyOf {
-		w.pushDown(n)
+	w.own(n, level)
+	for range maxLevel { // the one alternative that fits may have some in turn
+		if !w.pushDown(n) {
+			break
+		}
+		w.forms(n)
+		w.own(n, level)
 	}
 	if n.get("anyOf") == nil {
 		complete(n)
 	}
-	w.limits(n)
 	w.properties(n)
-	w.drop(n)
 	eachSchema(n, func(s *node) { w.schema(s, level+1) })
+}
+
+// own gives a schema the type that it lacks, and takes out its own words that the dialect
+// does not know.
+func (w *rewriter) own(n *node, level int) {
+	if w.allTyped {
+		w.giveType(n, level)
+	}
+	w.limits(n)
+	w.drop(n)
 }
 
 // forms writes alternatives, types and fixed values in the forms of the dialect.

@@ -216,11 +216,12 @@ func (w *rewriter) typeOfValues(n *node, values []*node) {
 // besideAnyOf are the words that may stand beside anyOf where types may not.
 var besideAnyOf = []string{"description", "default", "title", "examples", "example"}
 
-// pushDown writes what stands beside alternatives into each of them.
-func (w *rewriter) pushDown(n *node) {
+// pushDown writes what stands beside alternatives into each of them. It says whether only one
+// was left, whose words stand in the schema itself now.
+func (w *rewriter) pushDown(n *node) bool {
 	a := n.get("anyOf")
-	if a == nil {
-		return
+	if a == nil || !w.aloneAnyOf && !w.apartAnyOf {
+		return false
 	}
 	common := object()
 	for _, m := range n.members {
@@ -229,7 +230,7 @@ func (w *rewriter) pushDown(n *node) {
 		}
 	}
 	if len(common.members) == 0 {
-		return
+		return false
 	}
 	branches := list()
 	for _, b := range a.items {
@@ -258,9 +259,11 @@ func (w *rewriter) pushDown(n *node) {
 	case 1:
 		n.remove("anyOf")
 		w.merge(n, branches.items[0])
+		return true
 	default:
 		n.set("anyOf", branches)
 	}
+	return false
 }
 
 // longest is the most repetitions that llama.cpp makes a rule for.
@@ -274,7 +277,7 @@ var (
 
 // limits takes out, and tells, limits that the dialect cannot read.
 func (w *rewriter) limits(n *node) {
-	if f := n.get("format").str(); f != "" && w.formats != nil && !slices.Contains(w.formats, f) {
+	if f := n.get("format").str(); f != "" && w.formats != nil && !slices.Contains(w.formats[n.get("type").str()], f) {
 		n.remove("format")
 		tell(n, "format: "+f)
 	}

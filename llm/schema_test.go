@@ -2,8 +2,11 @@ package llm
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+
+	"steward/testdata/schemarules"
 )
 
 func TestNormaliseSchema(t *testing.T) {
@@ -96,11 +99,25 @@ func TestSchemaBombs(t *testing.T) {
 	}
 	doubling := `{"type":"object","$defs":{` + strings.Join(defs, ",") + `},"properties":{"r":{"$ref":"#/$defs/a"}}}`
 	deep := strings.Repeat(`{"type":"object","properties":{"p":`, 120) + `{}` + strings.Repeat(`}}`, 120)
-	for name, in := range map[string]string{"doubling": doubling, "deep": deep, "too deep": strings.Repeat(`{"a":`, 9999) + "1" + strings.Repeat("}", 9999)} {
+	ways := `{"type":"string"}`
+	for range 40 {
+		ways = `{"type":"object","properties":{"p":` + ways + `},"anyOf":[{"properties":{"q":{"type":"string"}}},{"properties":{"r":{"type":"number"}}}]}`
+	}
+	var many, values strings.Builder
+	for i := range 50000 {
+		fmt.Fprintf(&many, `"p%d":{"type":"string","description":"a property that is described at some length, as they are"},`, i)
+		fmt.Fprintf(&values, `"v%d",`, i)
+	}
+	wide := `{"type":"object","properties":{` + many.String() + `"e":{"enum":[` + values.String() + `"last"]}}}`
+	few := `{"type":"object","properties":{"any":{},"one":{"anyOf":[{"type":"string"},{"type":"number"}],"description":"` + strings.Repeat("long ", 120000) + `"},"list":{"type":"array","description":"` + strings.Repeat("long ", 20000) + `"}}}`
+	for name, in := range map[string]string{"ways": ways, "wide": wide, "few": few, "doubling": doubling, "deep": deep, "too deep": strings.Repeat(`{"a":`, 9999) + "1" + strings.Repeat("}", 9999)} {
 		for _, d := range dialects {
 			out := normaliseSchema(json.RawMessage(in), d)
-			if !json.Valid(out) || len(out) > 4<<20 {
-				t.Errorf("%s: %d bytes", name, len(out))
+			if !json.Valid(out) || len(out) > maxSchema {
+				t.Errorf("%s for %q: %d bytes", name, d, len(out))
+			}
+			if found := schemarules.Check(string(d), out); len(found) > 0 {
+				t.Errorf("%s for %q: %s", name, d, found[0])
 			}
 		}
 	}

@@ -62,9 +62,83 @@ func FuzzRewrite(f *testing.F) {
 	for _, s := range hardSchemas {
 		f.Add([]byte(s))
 	}
-	f.Fuzz(func(t *testing.T, schema []byte) {
-		if len(schema) < 64<<10 {
-			checkRewritten(t, string(schema))
+	f.Add([]byte("a schema is grown from these bytes"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 64<<10 {
+			return
+		}
+		checkRewritten(t, string(data))
+		if !json.Valid(data) {
+			g := grower{data: data}
+			checkRewritten(t, `{"$defs":{"a":`+g.schema(0)+`,"b":`+g.schema(0)+`},`+strings.TrimPrefix(g.schema(0), "{"))
 		}
 	})
+}
+
+// grower makes a schema out of any bytes, which choose its words.
+type grower struct{ data []byte }
+
+func (g *grower) next(n int) int {
+	if len(g.data) == 0 {
+		return 0
+	}
+	b := g.data[0]
+	g.data = g.data[1:]
+	return int(b) % n
+}
+
+func (g *grower) value() string {
+	return []string{`"x"`, `""`, `1`, `1.5`, `-0`, `null`, `true`, `{"a":1}`, `[1]`, `"y"`}[g.next(10)]
+}
+
+func (g *grower) schemas(level int) string {
+	list := g.schema(level)
+	for range g.next(3) {
+		list += "," + g.schema(level)
+	}
+	return "[" + list + "]"
+}
+
+func (g *grower) named(level int) string {
+	return `{"a":` + g.schema(level) + `,"b[c]":` + g.schema(level) + `,"type":` + g.schema(level) + `}`
+}
+
+func (g *grower) schema(level int) string {
+	if level > 4 || len(g.data) == 0 {
+		return []string{`{}`, `true`, `false`, `{"type":"string"}`, `{"$ref":"#/$defs/a"}`, `null`}[g.next(6)]
+	}
+	var out []string
+	for range 1 + g.next(4) {
+		word := []string{"type", "type", "enum", "const", "anyOf", "oneOf", "allOf", "properties", "required", "items", "prefixItems", "not", "additionalProperties", "$ref",
+			"minimum", "exclusiveMinimum", "maxLength", "pattern", "format", "default", "description", "nullable", "if", "then", "dependencies", "minItems"}[g.next(26)]
+		var v string
+		switch word {
+		case "type":
+			v = []string{`"object"`, `"array"`, `"string"`, `"integer"`, `"null"`, `["string","null"]`, `["object","array","null"]`, `["integer","number"]`, `"any"`, `7`}[g.next(10)]
+		case "enum":
+			v = "[" + g.value() + "," + g.value() + "]"
+		case "anyOf", "oneOf", "allOf", "prefixItems":
+			v = g.schemas(level + 1)
+		case "properties", "dependencies":
+			v = g.named(level + 1)
+		case "required":
+			v = []string{`["a"]`, `["b[c]","gone"]`, `true`, `[]`, `["a","a"]`}[g.next(5)]
+		case "items":
+			v = []string{g.schema(level + 1), g.schemas(level + 1)}[g.next(2)]
+		case "not", "additionalProperties", "if", "then":
+			v = g.schema(level + 1)
+		case "$ref":
+			v = []string{`"#/$defs/a"`, `"#/$defs/b"`, `"#"`, `"#/properties/a"`, `"https://x/y"`}[g.next(5)]
+		case "pattern":
+			v = []string{`"^a$"`, `"a"`, `"^\\d+$"`, `"("`}[g.next(4)]
+		case "format":
+			v = []string{`"uri"`, `"date-time"`, `"int64"`}[g.next(3)]
+		default:
+			v = g.value()
+		}
+		if entry := `"` + word + `":`; !strings.Contains(strings.Join(out, ","), entry) || word == "$ref" {
+			out = append(out, entry+v)
+		}
+	}
+	return "{" + strings.Join(out, ",") + "}"
 }
