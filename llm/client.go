@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
@@ -26,6 +27,7 @@ type Client struct {
 	openai   *openai.Client
 	own      *http.Transport                            // nil if the owner gave one
 	pause    func(context.Context, time.Duration) error // between attempts
+	random   func(n int64) int64                        // below n, for the length of pauses
 
 	mu      sync.Mutex
 	profile Profile // learns from refusals
@@ -50,7 +52,7 @@ func New(e Endpoint, o Options) (*Client, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Client{endpoint: e, options: o, base: base, profile: p, pause: pause}
+	c := &Client{endpoint: e, options: o, base: base, profile: p, pause: pause, random: rand.Int64N}
 	if e.Key != nil {
 		if problem := checkKey(base, strings.TrimSpace(e.Key()), e.AllowHTTP); problem != nil {
 			return nil, problem

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 )
 
@@ -24,20 +23,26 @@ type exchange struct {
 	keyHeader string      // carries the key, where it is not Authorization
 	also      http.Header // further headers
 	now       func() time.Time
+	wire      *wire // who watches; nil for nobody
 
 	alive func() // a sign of life
 	first func() // a piece of the answer
 
 	src io.Reader // the body, once there is one
 
-	err       *Error // what the endpoint reported, or why it cannot be understood
-	readErr   error  // how the body broke off
-	model     string
-	noise     string // data that was no JSON
-	head      []byte // how the body begins
-	events    int
-	sawChoice bool
-	done      bool // [DONE], or all of an answer that was no stream
+	err          *Error // what the endpoint reported, or why it cannot be understood
+	readErr      error  // how the body broke off
+	model        string
+	reasoningKey string // the member in which reasoning came
+	extra        extras // the vendor's members of the message
+	newerCalls   bool   // there were calls in the newer form
+	packing      string // Content-Encoding, where it is one that cannot be read
+	noise        string // what came that was no part of an answer
+	cut          bool   // the body ended in the middle of an event
+	head         []byte // how the body begins
+	events       int
+	sawChoice    bool
+	done         bool // [DONE], or all of an answer that was no stream
 }
 
 func (x *exchange) where() string { return where(x.url) }
@@ -104,11 +109,14 @@ func (d door) RoundTrip(req *http.Request) (*http.Response, error) {
 		out.ContentLength = int64(len(x.body))
 		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(x.body)), nil }
 	}
+	x.wire.goes(out, x.body)
 	resp, err := d.next.RoundTrip(out)
 	if err != nil {
 		return nil, err
 	}
+	x.wire.came(resp)
 	x.alive()
+	x.packing = unpack(resp)
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		if x.body != nil {
 			x.src = resp.Body
@@ -132,7 +140,7 @@ func refusal(resp *http.Response, x *exchange) error {
 				x.where(), statusText(resp.StatusCode), redirectTarget(resp))}
 	}
 	f := readFailure(resp.StatusCode, body)
-	if after, ok := retryAfter(resp.Header, x.now()); ok {
+	if after := retryAfter(resp.Header, x.now()); after > 0 {
 		f.after = after
 	}
 	f.status = resp.StatusCode
@@ -145,22 +153,6 @@ func redirectTarget(resp *http.Response) string {
 		return "another address"
 	}
 	return firstLines(where(u) + u.EscapedPath()) // a query may carry a key
-}
-
-// retryAfter reads Retry-After (RFC 9110 §10.2.3: seconds or a date) and
-// retry-after-ms.
-func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 && ms < 1e9 {
-		return time.Duration(ms * float64(time.Millisecond)), true
-	}
-	v := h.Get("Retry-After")
-	if s, err := strconv.ParseFloat(v, 64); err == nil && s >= 0 && s < 1e9 {
-		return time.Duration(s * float64(time.Second)), true
-	}
-	if t, err := http.ParseTime(v); err == nil {
-		return max(0, t.Sub(now)), true
-	}
-	return 0, false
 }
 
 // newTransport is a transport with connections of its own.

@@ -10,20 +10,6 @@ import (
 	"steward/storage"
 )
 
-// Budget limits what a request takes of stored messages, in bytes of text.
-type Budget struct {
-	Result int // each tool result of the last round
-	Old    int // each tool result before it
-	Images int // pictures in the whole request, the newest first
-}
-
-// The usual budget, and the one after an endpoint said that a request was too
-// long for its context window.
-var (
-	roomy = Budget{Result: 64 << 10, Old: 64 << 10, Images: 8}
-	tight = Budget{Result: 8 << 10, Old: 1 << 10, Images: 1}
-)
-
 // Input is all a request is made from.
 type Input struct {
 	System   string
@@ -40,6 +26,7 @@ const noAnswer = "No result of this call was kept. It may or may not have had an
 // take: every tool call is followed by exactly one answer, and no answer stands
 // without its call.
 func Build(in Input) llm.Request {
+	in.Messages = compacted(in.Messages)
 	b := builder{in: in, lastRound: lastRound(in.Messages)}
 	if in.System != "" {
 		b.out = append(b.out, llm.Message{Role: llm.RoleSystem, Text: in.System})
@@ -106,10 +93,11 @@ func (b *builder) assistant(i int, m storage.Message) {
 	}
 	b.out = append(b.out, out)
 	answers := b.answers(i, calls)
+	limits := b.limits(i, answers)
 	for k, c := range calls {
 		t := llm.Message{Role: llm.RoleTool, CallID: wire[k], Tool: c.Name, Text: noAnswer}
 		if a := answers[k]; a != nil {
-			b.answer(&t, *a, i)
+			b.answer(&t, *a, limits[k])
 		}
 		b.out = append(b.out, t)
 	}
@@ -168,18 +156,32 @@ func match(calls []storedCall, taken []*storage.Message, id string) int {
 	return -1
 }
 
-func (b *builder) answer(t *llm.Message, m storage.Message, round int) {
-	limit := b.in.Budget.Old
+// limits says how many bytes of each answer to the calls of one message the model gets.
+func (b *builder) limits(round int, answers []*storage.Message) []int {
+	each := b.in.Budget.Old
 	if round == b.lastRound {
-		limit = b.in.Budget.Result
+		each = b.in.Budget.Result
 	}
-	t.Text = Shorten(m.Text, limit)
+	sizes := make([]int, len(answers))
+	for k, a := range answers {
+		if a != nil {
+			sizes[k] = len(a.Text)
+		}
+	}
+	return b.in.Budget.shares(sizes, each)
+}
+
+func (b *builder) answer(t *llm.Message, m storage.Message, limit int) {
+	meta := readMeta(m)
+	t.Text = cutResult(m.Text, limit, meta.Record)
 	if strings.TrimSpace(t.Text) == "" {
 		t.Text = "(no output)"
 	}
-	meta := readMeta(m)
 	if meta.Edited != "" {
 		t.Text = "The person changed the arguments before allowing the call. Sent were: " + Shorten(meta.Edited, limit) + "\n" + t.Text
+	}
+	if meta.Note != "" {
+		t.Text += "\n[" + meta.Note + "]"
 	}
 	for _, img := range meta.Images {
 		t.Images = append(t.Images, llm.Image{MIMEType: img.MIMEType, Data: img.Data})

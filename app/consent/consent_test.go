@@ -1,7 +1,6 @@
 package consent
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -236,31 +235,6 @@ func TestAnAnswerAndAnExpiryAtOnceGiveOneEnd(t *testing.T) {
 		if (answered == nil) != got {
 			t.Fatalf("the person was told %v, the call got an answer: %v", answered, got)
 		}
-	}
-}
-
-func TestLaneKeepsTheOrderAndLetsNobodyWaitForTheUndecided(t *testing.T) {
-	t.Parallel()
-	var l Lane
-	a, b, c := l.take(), l.take(), l.take()
-	ctx, cancel := context.WithCancel(context.Background())
-	if err := a.wait(ctx); err != nil {
-		t.Fatal(err)
-	}
-	got := make(chan string, 2)
-	var wg sync.WaitGroup
-	wg.Go(func() { _ = c.wait(context.Background()); got <- "c"; c.leave() })
-	b.leave() // gives up before its turn
-	a.leave()
-	wg.Wait()
-	if g := <-got; g != "c" {
-		t.Fatal(g)
-	}
-	cancel()
-	d, e := l.take(), l.take()
-	_ = d.wait(context.Background())
-	if err := e.wait(ctx); err == nil {
-		t.Fatal("a cancelled wait succeeded out of turn")
 	}
 }
 

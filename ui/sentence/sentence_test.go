@@ -37,7 +37,12 @@ var said = map[string][]string{
 	"../../app/signin.go":                {"signInHint"},
 	"../../app/signinkept.go":            {"Save"},
 	"../../app/chat/turn.go":             {"protected", "warn", "stopped", "ask"},
-	"../../app/chat/round.go":            {"round", "prepare", "countRepeats", "refuse"},
+	"../../app/chat/round.go":            {"round", "prepare", "refuse"},
+	"../../app/chat/limit.go":            {"atLimit"},
+	"../../app/chat/repeat.go":           {"tellRepeats"},
+	"../../app/chat/offers.go":           {"tellChanges", "notOffered", "whyGone"},
+	"../../app/consent/current.go":       {"WhyNotOffered", "usable", "whyNotCurrent", "whyBlocked"},
+	"../../app/consent/rounds.go":        {"GoOn", "overWithTurn"},
 	"../../app/chat/engine.go":           {"check"},
 	"../../app/chat/attach.go":           {"Warning", "ReadFile", "fromBytes", "reviewed"},
 	"../../app/chat/viewer.go":           {"on"},
@@ -81,6 +86,7 @@ var unsaid = []string{
 	"%s on %s", "%d of %d", "%s asks for the model", "%s asks you", "Sign in to %s", "The model’s answer would go to %s", "the form's schema must be an object of fields, not %s",
 	`the form's "properties" must be an object`, "the form has more than %d fields",
 	"a number in a form that programs read differently", // of a host that is then said to be invalid
+	"The model wants to go on", "a turn can be let go on or stopped, not %q",
 }
 
 // pieces are texts that are parts of sentences; whole are the sentences that they make.
@@ -103,6 +109,7 @@ var whole = []string{
 	"the server https://x/mcp wants a sign-in: signing in was refused.", "the sign-in could not be deleted: no",
 	"the server https://x/mcp wants a sign-in, which would travel unprotected over plain http.",
 	"A call of x was not executed: there is no tool named x. Use one of the tools that are offered, by its exact name.",
+	"A call of x was not executed: x is no longer offered, because the server s is not running.",
 	"must have at least 1 character, has 0", "must have at most 3 items, has 5", "must have at least 2 entries, has 1", "must have at most 1 property, has 2",
 	"must be 3 or more, not 2", "must be less than 3, not 3", "This must be a whole number, not 2.5.", "Enter a number, for example 2.5.",
 	`"x" is not a whole number; write it in digits, for example 20.`, `"2,5" is not a number; write it in digits, with a point, for example 2.5.`,
