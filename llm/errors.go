@@ -28,7 +28,6 @@ const (
 	KindBadRequest = "bad_request" // the endpoint does not take the request
 	KindBadTool    = "bad_tool"    // it does not take one tool; see Error.Tool
 	KindManyTools  = "many_tools"  // it does not take so many tools; see Error.Limit
-	KindNoTools    = "no_tools"    // the model takes no tools at all
 	KindServer     = "server"      // the endpoint failed
 	KindNetwork    = "network"     // it cannot be reached, or the connection broke
 	KindProtocol   = "protocol"    // what it sent is no answer
@@ -90,10 +89,8 @@ func classify(where string, f failure, body []byte, tools []Tool) *Error {
 		readTooLarge(e, all)
 		hint = "Shorten or leave out tool results, sum up the older part, or begin a new conversation."
 	case KindBadRequest:
-		if !noTools.MatchString(all) {
+		if !noTools.MatchString(all) { // else none of them is to blame
 			hint = e.aboutTools(f, tools)
-		} else if len(tools) > 0 { // none of them is to blame
-			e.Kind = KindNoTools
 		}
 		hint = cmp.Or(hint, badHint(f.status, all))
 	}

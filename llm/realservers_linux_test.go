@@ -53,7 +53,7 @@ func listTools(t *testing.T, env []string, script string, args ...string) []serv
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	stop := time.AfterFunc(60*time.Second, func() { _ = cmd.Process.Kill() })
+	stop := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() })
 	defer func() {
 		stop.Stop()
 		_ = cmd.Process.Kill()
@@ -128,8 +128,13 @@ func checkTool(t *testing.T, tool serverTool) {
 	if err := json.Unmarshal(tool.InputSchema, &before); err != nil {
 		t.Fatal(err)
 	}
+	done := map[Dialect]bool{}
 	for _, e := range table {
 		p := e.habits
+		if done[p.Dialect] {
+			continue // what another profile with the same dialect is sent is the same
+		}
+		done[p.Dialect] = true
 		out := normaliseSchema(tool.InputSchema, p.Dialect)
 		for _, found := range schemarules.Check(string(p.Dialect), out) {
 			t.Errorf("%s for %s: %s\nwas %s\nis %s", tool.Name, p.Name, found, tool.InputSchema, out)

@@ -36,7 +36,7 @@ func remedyFor(err error, o offers) event.Remedy {
 		return event.Remedy{}
 	}
 	switch {
-	case e.Kind == llm.KindManyTools, e.Kind == llm.KindNoTools:
+	case e.Kind == llm.KindManyTools:
 		return event.Remedy{Kind: event.ChooseTools, Limit: e.Limit, Tools: len(o.tools)}
 	case e.Kind == llm.KindBadTool:
 		if of, ok := o.origin(e.Tool); ok {
