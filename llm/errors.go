@@ -215,7 +215,7 @@ func networkError(where string, err error) *Error {
 		e.Message = fmt.Sprintf("%s did not answer in time. Check that the model server is running and can be reached.", where)
 	default:
 		e.reason = fmt.Sprintf("The connection to %s broke before an answer came (%s).", where, brokenBy(err))
-		e.Message = e.reason + " Try again."
+		e.Message = fmt.Sprintf("The connection to %s broke before an answer came (%s). Try again.", where, brokenBy(err))
 	}
 	return e
 }
