@@ -200,12 +200,17 @@ func networkError(where string, err error) *Error {
 		record    tls.RecordHeaderError
 		timeout   net.Error
 	)
+	var proxy *proxyRefusal
 	switch {
+	case errors.As(err, &proxy):
+		proxy.explain(e, where)
+	case throughProxy(err):
+		e.Message = fmt.Sprintf("The proxy on the way to %s cannot be reached (%s), so nothing was sent. Look at Settings, Network, or at the endpoint's own proxy.", where, firstLines(dialed(err)))
 	case errors.As(err, &dns):
 		e.Message = fmt.Sprintf("The host of %s cannot be found (%s). Check the base URL and the network.", where, dns.Err)
 	case errors.As(err, &authority), errors.As(err, &host), errors.As(err, &invalid), errors.As(err, &verify):
 		e.Retryable = false
-		e.Message = fmt.Sprintf("The certificate of %s is not trusted, so nothing was sent (%s). Use an address with a valid certificate.", where, firstLines(err.Error()))
+		e.Message = fmt.Sprintf("The certificate of %s is not trusted, so nothing was sent (%s). Use an address with a valid certificate; where your company has certificates of its own, name their file in Settings, Network.", where, firstLines(err.Error()))
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		e.Retryable = false
 		e.Message = fmt.Sprintf("%s does not speak https. If it is a server on this machine, write http:// in the base URL.", where)

@@ -25,6 +25,7 @@ const maxImage = 20 << 20 // bytes
 // message is followed by exactly one tool message, ids are unique, and
 // arguments are JSON.
 func body(model string, r Request, p Profile) ([]byte, *Error) {
+	p.NoImages = p.NoImages || r.NoImages
 	w := writer{profile: p}
 	w.raw(`{"model":`)
 	w.text(model)
@@ -63,6 +64,10 @@ func body(model string, r Request, p Profile) ([]byte, *Error) {
 	}
 	if t := r.Temperature; t != nil && !p.NoTemperature && !math.IsNaN(*t) && !math.IsInf(*t, 0) {
 		w.raw(`,"temperature":` + strconv.FormatFloat(*t, 'f', -1, 64))
+	}
+	if r.ReasoningEffort != "" && !p.NoEffort {
+		w.raw(`,"reasoning_effort":`)
+		w.text(r.ReasoningEffort)
 	}
 	if len(r.Stop) > 0 && !p.NoStop {
 		w.raw(`,"stop":[`)

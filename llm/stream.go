@@ -106,6 +106,8 @@ func (a *attempt) run(ctx context.Context, p Profile) (problem *Error) {
 	if problem != nil {
 		return problem
 	}
+	x.wire = newWire(ctx, c.options.Now)
+	defer x.wire.over()
 	a.calls = newAssembler(a.request.Tools)
 	a.split = thinkSplitter{text: a.addText, reasoning: a.addReasoning}
 	defer func() {

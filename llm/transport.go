@@ -3,6 +3,7 @@ package llm
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -17,12 +18,15 @@ import (
 type exchange struct {
 	url   *url.URL
 	body  []byte // nil: GET
+	plain bool   // the answer is one JSON value about models, no stream
 	key   string
 	tools []Tool
 
 	keyHeader string      // carries the key, where it is not Authorization
 	also      http.Header // further headers
+	header    http.Header // the owner's, which replace all others
 	now       func() time.Time
+	wire      *wire // who watches; nil for nobody
 
 	alive func() // a sign of life
 	first func() // a piece of the answer
@@ -103,19 +107,24 @@ func (d door) RoundTrip(req *http.Request) (*http.Response, error) {
 	for name, values := range x.also {
 		out.Header[name] = values
 	}
+	for name, values := range x.header { // last: a gateway may want its own Authorization
+		out.Header[http.CanonicalHeaderKey(name)] = values
+	}
 	if out.Body = nil; x.body != nil {
 		out.Body = io.NopCloser(bytes.NewReader(x.body))
 		out.ContentLength = int64(len(x.body))
 		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(x.body)), nil }
 	}
+	x.wire.goes(out, x.body)
 	resp, err := d.next.RoundTrip(out)
 	if err != nil {
 		return nil, err
 	}
+	x.wire.came(resp)
 	x.alive()
 	x.packing = unpack(resp)
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
-		if x.body != nil {
+		if x.body != nil && !x.plain {
 			x.src = resp.Body
 			resp.Body = newReframer(resp.Body, x)
 		}
@@ -153,17 +162,27 @@ func redirectTarget(resp *http.Response) string {
 }
 
 // newTransport is a transport with connections of its own.
-func newTransport() *http.Transport {
+func newTransport(o Options) *http.Transport {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
+	proxy := o.Proxy
+	if proxy == nil {
+		proxy = http.ProxyFromEnvironment
+	}
+	var trusted *tls.Config // nil: the system's certificates
+	if o.Roots != nil {
+		trusted = &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}
+	}
 	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           dialer.DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          8,
-		MaxIdleConnsPerHost:   4,
-		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   10 * time.Second,
-		ExpectContinueTimeout: time.Second,
+		Proxy:                  proxy,
+		TLSClientConfig:        trusted,
+		OnProxyConnectResponse: refusedByProxy,
+		DialContext:            dialer.DialContext,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           8,
+		MaxIdleConnsPerHost:    4,
+		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    10 * time.Second,
+		ExpectContinueTimeout:  time.Second,
 		// A compressing proxy would hold an answer back until a block is full.
 		DisableCompression: true,
 	}

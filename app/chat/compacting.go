@@ -11,7 +11,6 @@ import (
 	"steward/app/clean"
 	"steward/app/consent"
 	"steward/app/event"
-	"steward/app/journal"
 	"steward/llm"
 	"steward/llm/tokens"
 	"steward/storage"
@@ -239,14 +238,11 @@ func (s *summary) ask(ctx context.Context, piece string) (string, error) {
 	req := llm.Request{Messages: []llm.Message{{Role: llm.RoleSystem, Text: compactPrompt}, {Role: llm.RoleUser, Text: b.String()}}}
 	ctx, cancel := context.WithTimeout(ctx, compactWait)
 	defer cancel()
-	start := s.e.o.Now()
-	answer, err := s.c.client.Stream(ctx, req, func(llm.Event) {})
-	seconds := s.e.o.Now().Sub(start).Seconds()
+	answer, err := s.e.recorder().Ask(ctx, s.c.client, Asking{
+		For: ForCompaction, Conversation: s.c.conversation, Model: s.c.model, Known: s.e.o.Known.Known,
+	}, req, func(llm.Event) {})
 	text := strings.TrimSpace(clean.Clean(s.e.o.Known.Known(answer.Text)))
-	if noteErr := s.record(ctx, req, answer, text, err, seconds); noteErr != nil {
-		return "", errors.Join(err, noteErr)
-	}
-	s.spent.add(answer.Usage, seconds)
+	s.spent.add(answer.Usage, answer.Seconds)
 	s.e.report(s.c.client, s.c.model, req, answer.Usage)
 	switch {
 	case err != nil:
@@ -263,31 +259,6 @@ func (s *summary) ask(ctx context.Context, piece string) (string, error) {
 
 func (s *Spent) add(u llm.Usage, seconds float64) {
 	s.Input, s.Output, s.Cached, s.Reasoning, s.Seconds = s.Input+u.Input, s.Output+u.Output, s.Cached+min(u.Cached, u.Input), s.Reasoning+min(u.Reasoning, u.Output), s.Seconds+seconds
-}
-
-// record notes the request in the journal.
-func (s *summary) record(ctx context.Context, req llm.Request, a llm.Answer, text string, failed error, seconds float64) error {
-	o := journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone, Seconds: seconds}
-	switch {
-	case ctx.Err() != nil:
-		o.Outcome, o.Effect, o.Reason = journal.Cancelled, journal.EffectUnknown, "stopped by the person"
-	case a.State == llm.StateInterrupted:
-		o.Outcome, o.Effect = journal.Unknown, journal.EffectUnknown
-	case failed != nil:
-		o.Outcome, o.Effect = journal.ProtocolError, journal.EffectUnknown
-	}
-	if failed != nil && o.Reason == "" {
-		o.Reason = clean.Line(s.e.o.Redact(failed.Error()), 500)
-	}
-	detail := map[string]any{"for": "compaction", "messages": len(req.Messages), "tools": 0, "finish": a.Finish, "input_tokens": a.Usage.Input, "output_tokens": a.Usage.Output}
-	if text != "" {
-		detail["answer"] = Shorten(text, maxNoted)
-	}
-	_, err := s.e.o.Journal.Note(context.WithoutCancel(ctx), journal.Proposal{Kind: journal.KindModel, Conversation: s.c.conversation, Model: s.c.model, Detail: detail}, o)
-	if err != nil {
-		return fmt.Errorf("the request to the model could not be recorded: %w", err)
-	}
-	return nil
 }
 
 // transcript writes rows of a branch out as text, in pieces of about size tokens. A call and its

@@ -83,7 +83,7 @@ func newRig(t *testing.T, o rigOptions) *rig {
 	}
 	r.gate = consent.New(consent.Options{
 		Store: r.store, Journal: r.journal, Bus: r.bus, Policy: o.policy, Redact: o.redact,
-		Listed: func(string) bool { return !o.unlisted }, Sampling: func(string) bool { return true }, Sample: NewSampler(func(ctx context.Context, c string, _ consent.Target) (*llm.Client, string, error) {
+		Listed: func(string) bool { return !o.unlisted }, Sampling: func(string) bool { return true }, Sample: NewSampler(func() Recorder { return Recorder{Journal: r.journal} }, func(ctx context.Context, c string, _ consent.Target) (*llm.Client, string, error) {
 			return model(ctx, c)
 		}),
 	})

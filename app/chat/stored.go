@@ -46,6 +46,9 @@ type storedMeta struct {
 	Spent       *Spent        `json:"spent,omitempty"`       // assistant, note
 	Noted       int           `json:"noted,omitempty"`       // note: how many messages it stands for
 	TakenBack   bool          `json:"takenBack,omitempty"`   // note: it holds no more
+	Request     int64         `json:"request,omitempty"`     // assistant: the record of what it answers
+	Asked       string        `json:"asked,omitempty"`       // assistant: the model's name as it was asked by
+	Thought     float64       `json:"thought,omitempty"`     // assistant: seconds that the reasoning took
 }
 
 // readCalls returns the calls of a stored message. What cannot be read counts as

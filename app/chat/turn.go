@@ -25,9 +25,6 @@ const (
 	// maxHistory is how many stored messages a request is built from.
 	maxHistory  = 2000
 	historyPage = 500
-	// maxNoted is how many bytes of the prompt and of the answer the record of a request
-	// keeps of each.
-	maxNoted = 16 << 10
 )
 
 // turn is one turn at work; it belongs to its goroutine.
@@ -304,6 +301,7 @@ func (t *turn) ask(offers offers, system string) (llm.Answer, *ending) {
 // request streams one answer and stores it as it grows.
 func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 	req := t.build(offers, system)
+	t.set(&req, t.e.o.Parameters(t.ctx, t.conv.ID))
 	t.sent = req
 	msg := storage.Message{
 		ID: newID("m_"), Conversation: t.conv.ID, Role: storage.RoleAssistant, State: storage.StateStreaming,
@@ -314,40 +312,37 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 	t.e.o.Bus.Publish(event.MessageStarted{Conversation: t.conv.ID, ID: msg.ID, Model: t.model})
 	s := newSaver(t.e.o.Store, msg, t.put)
 	defer s.close()
-	start := t.e.o.Now()
 	v := &viewer{t: t, saver: s, live: live, text: piece{known: t.e.o.Known.Stream()}, thought: piece{known: t.e.o.Known.Stream()}}
-	answer, err := t.client.Stream(t.ctx, req, v.on)
+	got, err := t.e.recorder().Ask(t.ctx, t.client, t.asking(msg.ID, v), req, v.on)
 	v.end()
 	s.close()
+	answer := got.Answer
 	answer.Text, answer.Reasoning = t.e.o.Known.Known(answer.Text), t.e.o.Known.Known(answer.Reasoning)
-	seconds := t.e.o.Now().Sub(start).Seconds()
-	noteErr := t.noteRequest(req, msg.ID, answer, err, seconds)
 	t.e.report(t.client, t.model, req, answer.Usage)
 	msg.Text, msg.Reasoning, msg.State = answer.Text, answer.Reasoning, storedState(answer, err)
 	if answer.Model != "" {
 		msg.Model = answer.Model
 	}
 	t.text = clean.Clean(answer.Text)
-	kept := storedMeta{Spent: spentOf(t.client, t.model, answer.Usage, seconds)}
-	if err != nil {
-		kept.Error = t.sentence(err)
-	}
-	meta, encodeErr := encode(kept)
-	msg.Meta, noteErr = meta, errors.Join(noteErr, encodeErr)
-	if err == nil && noteErr == nil && len(answer.Calls) > 0 {
+	kept := v.meta(t.sentenceOf(err))
+	kept.Spent = spentOf(t.client, t.model, answer.Usage, got.Seconds)
+	var metaErr error
+	msg.Meta, metaErr = encode(kept)
+	err = errors.Join(err, metaErr)
+	if err == nil && len(answer.Calls) > 0 {
 		t.messages = append(t.messages, msg) // stored with its calls by round
 		return answer, nil
 	}
 	if err != nil && answer.Text == "" && answer.Reasoning == "" {
 		t.r.live.Store(nil)
-		return answer, errors.Join(err, noteErr) // there is nothing to keep
+		return answer, err // there is nothing to keep
 	}
 	t.messages = append(t.messages, msg)
 	if storeErr := t.e.o.Store.Write(t.log, func(tx *storage.Tx) error { return t.put(tx, msg) }); storeErr != nil {
 		err = errors.Join(err, fmt.Errorf("the answer could not be stored: %w", storeErr))
 	}
 	t.stored(msg)
-	return answer, errors.Join(err, noteErr)
+	return answer, err
 }
 
 func storedState(a llm.Answer, err error) string {
@@ -360,49 +355,6 @@ func storedState(a llm.Answer, err error) string {
 		return storage.StateFailed
 	}
 	return storage.StateComplete
-}
-
-// noteRequest records the request itself; it needs no commit of its own.
-func (t *turn) noteRequest(req llm.Request, id string, a llm.Answer, failed error, seconds float64) error {
-	o := journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone, Seconds: seconds}
-	switch {
-	case a.State == llm.StateStopped || t.ctx.Err() != nil:
-		o.Outcome, o.Effect, o.Reason = journal.Cancelled, journal.EffectUnknown, "stopped by the person"
-	case a.State == llm.StateInterrupted:
-		o.Outcome, o.Effect = journal.Unknown, journal.EffectUnknown
-	case failed != nil:
-		o.Outcome, o.Effect = journal.ProtocolError, journal.EffectUnknown
-	}
-	if failed != nil && o.Reason == "" {
-		o.Reason = clean.Line(t.e.o.Redact(failed.Error()), 500)
-	}
-	detail := map[string]any{
-		"messages": len(req.Messages), "tools": len(req.Tools), "finish": a.Finish, "calls": len(a.Calls),
-		"input_tokens": a.Usage.Input, "output_tokens": a.Usage.Output,
-	}
-	if n := len(t.messages); t.rounds == 1 && n > 0 { // later requests of a turn carry results
-		detail["prompt"], detail["prompt_message"] = t.noted(t.in.Text), t.messages[n-1].ID
-	}
-	if a.Text != "" {
-		detail["answer"], detail["answer_message"] = t.noted(a.Text), id
-	}
-	_, err := t.e.o.Journal.Note(t.log, journal.Proposal{
-		Kind: journal.KindModel, Conversation: t.conv.ID, Model: t.model, Detail: detail,
-	}, o)
-	if err != nil {
-		return fmt.Errorf("the request to the model could not be recorded: %w", err)
-	}
-	return nil
-}
-
-// noted is a text as the record of a request keeps it: to be read and found there. The
-// whole stands in the conversation.
-func (t *turn) noted(text string) string {
-	text = t.e.o.Known.Known(text) // before it is cut, which could hide half of a secret from it
-	if len(text) > maxNoted {
-		text = strings.ToValidUTF8(text[:maxNoted], "") + " […]"
-	}
-	return clean.Clean(text)
 }
 
 func joinSentences(parts ...string) string {

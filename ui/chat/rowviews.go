@@ -314,6 +314,7 @@ type endingRow struct {
 	*column
 	p        *Place
 	remedy   *chip
+	buttons  *flowBox
 	sentence *text.View
 	mark     *widget.Icon
 	retry    *chip
@@ -332,8 +333,8 @@ func newEndingRow(p *Place, r row) *endingRow {
 	}
 	ways, waysOut := p.waysOut()
 	e.waysOut = waysOut
-	card := newColumn(2*theme.Step, pad{2.5 * theme.Step, 3 * theme.Step, 2.5 * theme.Step, 4 * theme.Step},
-		newBeside(e.mark, e.sentence), newFlow(2*theme.Step, append(ways, e.remedy, e.retry, e.models, copied)...))
+	e.buttons = newFlow(2*theme.Step, append(ways, e.remedy, e.retry, e.models, copied)...)
+	card := newColumn(2*theme.Step, pad{2.5 * theme.Step, 3 * theme.Step, 2.5 * theme.Step, 4 * theme.Step}, newBeside(e.mark, e.sentence), e.buttons)
 	card.ground, card.edge = theme.RefusalTint, theme.Refusal
 	if r.message.State == stateStopped {
 		card.ground, card.edge = theme.CodeGround, theme.Line
@@ -357,6 +358,7 @@ func (e *endingRow) show(r row) bool {
 	tooLarge := r.last && e.p.state.refused && r.message.State == stateFailed && (u.Results > 0 || u.Compactable)
 	e.retry.Hidden, e.models.Hidden = !r.last || tooLarge, !r.last || r.message.State != stateFailed
 	e.waysOut(u, tooLarge)
+	e.buttons.Refresh()
 	e.column.Refresh()
 	return true
 }

@@ -109,7 +109,7 @@ func (p *Place) toolSwitches() {
 	}
 	room := canvas.NewRectangle(theme.Color(theme.Clear))
 	room.SetMinSize(fyne.NewSize(width, height))
-	title := text.NewLabel(lang.X("chat.tools_here", "Tools in this chat"), text.Run{Bold: true}, text.Cut)
+	title := text.NewLabel(lang.X("chat.tools_here", "Tools in this chat"), text.Run{Bold: true}, text.Whole)
 	var done func()
 	manage := newChip(quiet, "servers", lang.X("chat.manage_servers", "Servers"), func() { done(); p.d.Open(place.Servers, "") })
 	w.limit = text.NewLabel("", text.Run{}, text.Cut)

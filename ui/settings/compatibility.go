@@ -126,7 +126,7 @@ func (c *compatibility) learned(h app.Habit) fyne.CanvasObject {
 		e := c.typed()
 		c.d.s.p.do(func(ctx context.Context) error { return c.d.s.d.App.ForgetHabits(ctx, e.BaseURL, e.Model, h.Key) }, c.fill)
 	})
-	return container.NewBorder(nil, nil, nil, middle(forget), middle(wrapped(words, text.Run{Color: theme.Accent}, compatible-130)))
+	return container.NewBorder(nil, nil, nil, forget, middle(wrapped(words, text.Run{Color: theme.Accent}, compatible-130)))
 }
 
 // control lets a habit be set, or left as it is.
