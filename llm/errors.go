@@ -54,7 +54,7 @@ type Error struct {
 
 	after  time.Duration // the endpoint's own wish how long to wait; 0 = none
 	reason string        // Message without the advice, "" if there is none in it
-	cause error
+	cause  error
 }
 
 // Error is Message.
