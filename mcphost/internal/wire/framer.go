@@ -34,6 +34,7 @@ type piece struct {
 	// scan: of whole
 	deep      bool
 	tolerated bool
+	nulled    bool // see repair; of a message alone
 	// behindText is true if other text stood before it on its line.
 	behindText bool
 	// id is the object's own id as written, "" if it was not seen. (tooLarge, broken)

@@ -159,7 +159,7 @@ func TestRepair(t *testing.T) {
 		if !s.check([]byte(in)) || !s.tolerated {
 			t.Errorf("%q is not tolerated", in)
 		}
-		if got := string(repair([]byte(in))); got != want {
+		if got, _ := repair([]byte(in)); string(got) != want {
 			t.Errorf("%q becomes %q", in, got)
 		}
 	}
