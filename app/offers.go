@@ -71,7 +71,7 @@ func (a *App) Tools(ctx context.Context) ([]Tool, error) {
 			seen := !t.AppOnly && slices.ContainsFunc(reviewed, func(r mcphost.Tool) bool { return r.Name == t.Name })
 			out = append(out, offeredTool(conn.Server(), t, seen))
 		}
-		a.tellLeftOut(conn)
+		a.tellLeftOut(conn, "tools")
 	}
 	return out, nil
 }
@@ -100,7 +100,7 @@ func (a *App) Prompts(ctx context.Context) ([]Prompt, error) {
 		for _, p := range prompts {
 			out = append(out, shownPrompt(conn.Server(), p))
 		}
-		a.tellLeftOut(conn)
+		a.tellLeftOut(conn, "prompts")
 	}
 	return out, ctx.Err()
 }
@@ -124,7 +124,7 @@ func (a *App) Resources(ctx context.Context) ([]Resource, error) {
 		for _, t := range templates {
 			out = append(out, shownTemplate(conn.Server(), t))
 		}
-		a.tellLeftOut(conn)
+		a.tellLeftOut(conn, "resources", "templates")
 	}
 	return out, ctx.Err()
 }
@@ -163,8 +163,8 @@ func (a *App) listFailed(conn *mcphost.Connection, what string, err error) {
 }
 
 // tellLeftOut says that a list that was just read is not whole, or not as the server wrote it.
-func (a *App) tellLeftOut(conn *mcphost.Connection) {
-	problems := conn.Problems()
+func (a *App) tellLeftOut(conn *mcphost.Connection, kinds ...string) {
+	problems := conn.Problems(kinds...)
 	if len(problems) == 0 {
 		return
 	}
