@@ -164,6 +164,8 @@ var startFaults = map[string]struct {
 	"start-session-odd":    {mcphost.StageHandshake, "session id holds characters"},
 	"start-discover-hangs": {"", ""},
 	"start-discover-reset": {"", ""},
+	"start-discover-403":   {"", ""}, // something before the server that knows the older methods alone
+	"start-403":            {mcphost.StageHandshake, "your plan does not include this"},
 	"start-discover-503":   {"", ""},
 	"start-lists-hang":     {mcphost.StageList, "tools/list"},
 }

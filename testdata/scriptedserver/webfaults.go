@@ -236,6 +236,8 @@ var webFaults = map[string]fault{
 	"start-session-odd":       {"initialize", with(200, asJSON+"\nMcp-Session-Id: a\u00e9b", `{"jsonrpc":"2.0","id":${id},"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}`)},
 	"start-discover-hangs":    {"server/discover", hang(0, "")},
 	"start-discover-reset":    {"server/discover", reset("")},
+	"start-discover-403":      {"server/discover", with(403, "", "only known methods pass here")},
+	"start-403":               {"*", with(403, "", "your plan does not include this")},
 	"start-discover-503":      {"server/discover", with(503, "", "")},
 	"start-lists-hang":        {"tools/list", hang(0, "")},
 	"get-404":                 {"GET", with(404, "", "")},
