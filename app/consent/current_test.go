@@ -9,7 +9,9 @@ func TestWhyAToolIsNotOffered(t *testing.T) {
 	t.Parallel()
 	off := ""
 	r := newRig(t, func(o *Options) {
-		o.Disabled = func(conversation, server, tool, _ string) bool { return conversation == "c_1" && server+"/"+tool == off }
+		o.Disabled = func(conversation, server, tool, _ string) bool {
+			return conversation == "c_1" && server+"/"+tool == off
+		}
 	})
 	conn, _ := r.server("s", "--only", "echo", "--only", "add")
 	for _, test := range []struct {
