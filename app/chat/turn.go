@@ -139,7 +139,7 @@ func (t *turn) work() ending {
 				return t.failed(err)
 			}
 		}
-		offers, system, err := t.offersNow()
+		offers, system, err := t.offers()
 		if err != nil {
 			return t.failed(err)
 		}
