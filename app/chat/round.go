@@ -60,16 +60,16 @@ func (t *turn) round(answer llm.Answer, o offers) *ending {
 		end := t.stopped()
 		return &end
 	case len(failed) > 0:
-		return &ending{Failed, t.sentence(errors.Join(failed...))}
+		return &ending{state: Failed, err: t.sentence(errors.Join(failed...))}
 	case over != "":
-		return &ending{Stopped, over}
+		return &ending{state: Stopped, err: over}
 	}
 	if !broken {
 		t.broken = 0
 		return nil
 	}
 	if t.broken++; t.broken > maxBroken {
-		return &ending{Failed, fmt.Sprintf("the model made %d answers in a row whose tool calls could not be read", t.broken)}
+		return &ending{state: Failed, err: fmt.Sprintf("the model made %d answers in a row whose tool calls could not be read", t.broken)}
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (t *turn) storeCalls(calls []*pending) *ending {
 	msg := &t.messages[len(t.messages)-1]
 	var err error
 	if msg.Calls, err = encode(stored); err != nil {
-		return &ending{Failed, err.Error()}
+		return &ending{state: Failed, err: err.Error()}
 	}
 	for i := range stored {
 		stored[i].Arguments = t.e.o.Known.RedactJSON(stored[i].Arguments)
@@ -129,7 +129,7 @@ func (t *turn) storeCalls(calls []*pending) *ending {
 	}
 	row := *msg // what the record keeps is stored; this turn goes on with what the model wrote
 	if row.Calls, err = encode(stored); err != nil {
-		return &ending{Failed, err.Error()}
+		return &ending{state: Failed, err: err.Error()}
 	}
 	t.e.o.Store.Later(func(tx *storage.Tx) error { return t.put(tx, row) })
 	t.stored(row)
