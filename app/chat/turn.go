@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -25,9 +26,6 @@ const (
 	// maxHistory is how many stored messages a request is built from.
 	maxHistory  = 2000
 	historyPage = 500
-	// maxNoted is how many bytes of the prompt and of the answer the record of a request
-	// keeps of each.
-	maxNoted = 16 << 10
 )
 
 // turn is one turn at work; it belongs to its goroutine.
@@ -51,20 +49,28 @@ type turn struct {
 	made     map[string]int // calls by hash
 	text     string         // last answer, cleaned
 	head     string         // the person's message that is answered
+
+	fit       *Fit        // how requests are made to fit
+	sent      llm.Request // the last one
+	shortened bool        // a request of this turn was made shorter after a refusal
+	folded    bool        // the conversation was compacted in this turn, or that was tried
 }
 
 // ending is how a turn ends.
-type ending struct{ state, err string }
+type ending struct {
+	state, err string
+	remedy     event.Remedy
+}
 
 func (e *Engine) run(ctx context.Context, r *Running, conv storage.Conversation, in Turn, head string) {
 	t := &turn{e: e, r: r, ctx: ctx, log: context.WithoutCancel(ctx), conv: conv, in: in, head: head, id: newID("t_"), made: map[string]int{}}
 	end := t.protected()
 	if err := t.storeConversation(); err != nil {
-		end = ending{Failed, joinSentences(end.err, "the turn could not be stored: "+t.sentence(err))}
+		end = ending{state: Failed, err: joinSentences(end.err, "the turn could not be stored: "+t.sentence(err))}
 	}
 	r.result = TurnResult{State: end.state, Error: end.err, Text: t.text, Conversation: conv.ID}
 	r.over.Store(true) // before it is told: who hears of the end and looks must not find it at work for ever
-	e.o.Bus.Publish(event.Turn{Conversation: conv.ID, State: end.state, Error: end.err})
+	e.o.Bus.Publish(event.Turn{Conversation: conv.ID, State: end.state, Error: end.err, Remedy: end.remedy})
 	r.cancel(nil)
 	e.release(r)
 }
@@ -113,7 +119,7 @@ func (t *turn) protected() (end ending) {
 	defer func() {
 		if p := recover(); p != nil {
 			t.e.notice(t.conv.ID, "internal", "", clean.Clean(t.e.o.Redact(fmt.Sprintf("%v\n%s", p, debug.Stack()))))
-			end = ending{Failed, "the turn was ended by a fault in Steward; nothing further was sent"}
+			end = ending{state: Failed, err: "the turn was ended by a fault in Steward; nothing further was sent"}
 		}
 	}()
 	return t.work()
@@ -125,6 +131,7 @@ func (t *turn) work() ending {
 	if err != nil {
 		return t.failed(err)
 	}
+	t.fit = ReadMeta(t.conv).Fit
 	if t.messages, err = t.history(); err != nil {
 		return t.failed(err)
 	}
@@ -143,6 +150,10 @@ func (t *turn) work() ending {
 		if err != nil {
 			return t.failed(err)
 		}
+		if end := t.countTools(offers); end != nil {
+			return *end
+		}
+		t.makeRoom(offers, system)
 		answer, end := t.ask(offers, system)
 		if end != nil {
 			return *end
@@ -243,7 +254,7 @@ func (t *turn) failed(err error) ending {
 	if t.ctx.Err() != nil {
 		return t.stopped()
 	}
-	return ending{Failed, t.sentence(err)}
+	return ending{state: Failed, err: t.sentence(err)}
 }
 
 func (t *turn) sentence(err error) string { return clean.Clean(t.e.o.Redact(err.Error())) }
@@ -252,11 +263,11 @@ func (t *turn) sentence(err error) string { return clean.Clean(t.e.o.Redact(err.
 func (t *turn) stopped() ending {
 	switch cause := context.Cause(t.ctx); {
 	case errors.Is(cause, consent.ErrClosed):
-		return ending{Interrupted, "Steward was closed"}
+		return ending{state: Interrupted, err: "Steward was closed"}
 	case errors.Is(cause, consent.ErrAbandoned):
-		return ending{Stopped, "the person went on with another message"}
+		return ending{state: Stopped, err: "the person went on with another message"}
 	}
-	return ending{Stopped, ""}
+	return ending{state: Stopped, err: ""}
 }
 
 // ask makes one request to the model and stores its answer. An ending ends the
@@ -264,10 +275,14 @@ func (t *turn) stopped() ending {
 func (t *turn) ask(offers offers, system string) (llm.Answer, *ending) {
 	answer, err := t.request(offers, system)
 	var e *llm.Error
-	if errors.As(err, &e) && e.Kind == "context" && answer.Text == "" && !t.isTight() && t.ctx.Err() == nil {
-		t.e.setTight(t.conv.ID)
+	if errors.As(err, &e) && e.Kind == llm.KindContext && answer.Text == "" && t.ctx.Err() == nil && t.shorten(e) {
 		t.e.notice(t.conv.ID, "context", "", "The request was too long for the model's context window. Earlier tool results are shortened, and the request is sent once more; no tool runs again.")
-		answer, err = t.request(offers, system)
+		if answer, err = t.request(offers, system); errors.As(err, &e) && e.Kind == llm.KindContext {
+			t.shorten(e)
+		}
+	}
+	if err == nil {
+		t.fits()
 	}
 	switch {
 	case err == nil && len(answer.Calls) > 0:
@@ -276,34 +291,20 @@ func (t *turn) ask(offers offers, system string) (llm.Answer, *ending) {
 		end := t.stopped()
 		return answer, &end
 	case err != nil && answer.State == llm.StateInterrupted:
-		return answer, &ending{Interrupted, t.sentence(err)}
+		return answer, &ending{state: Interrupted, err: t.sentence(err)}
 	case err != nil:
-		return answer, &ending{Failed, t.sentence(err)}
+		return answer, &ending{state: Failed, err: t.sentence(err), remedy: remedyFor(err, offers)}
 	case answer.State != llm.StateFinished:
-		return answer, &ending{answer.State, "the answer broke off"}
+		return answer, &ending{state: answer.State, err: "the answer broke off"}
 	}
 	return answer, nil
 }
 
-func (t *turn) isTight() bool {
-	t.e.mu.Lock()
-	defer t.e.mu.Unlock()
-	return t.e.tight[t.conv.ID]
-}
-
-func (e *Engine) setTight(conversation string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.tight[conversation] = true
-}
-
 // request streams one answer and stores it as it grows.
 func (t *turn) request(offers offers, system string) (llm.Answer, error) {
-	budget := roomy
-	if t.isTight() {
-		budget = tight
-	}
-	req := Build(Input{System: system, Messages: t.messages, Tools: offers.tools, Budget: budget})
+	req := t.build(offers, system)
+	t.set(&req, t.e.o.Parameters(t.ctx, t.conv.ID))
+	t.sent = req
 	msg := storage.Message{
 		ID: newID("m_"), Conversation: t.conv.ID, Role: storage.RoleAssistant, State: storage.StateStreaming,
 		Model: t.model, Time: t.e.o.Now().UTC(), Parent: ended(t.messages),
@@ -313,36 +314,45 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 	t.e.o.Bus.Publish(event.MessageStarted{Conversation: t.conv.ID, ID: msg.ID, Model: t.model})
 	s := newSaver(t.e.o.Store, msg, t.put)
 	defer s.close()
-	start := t.e.o.Now()
 	v := &viewer{t: t, saver: s, live: live, text: piece{known: t.e.o.Known.Stream()}, thought: piece{known: t.e.o.Known.Stream()}}
-	answer, err := t.client.Stream(t.ctx, req, v.on)
+	got, err := t.e.recorder().Ask(t.ctx, t.client, t.asking(msg.ID, v), req, v.on)
 	v.end()
 	s.close()
+	answer := got.Answer
 	answer.Text, answer.Reasoning = t.e.o.Known.Known(answer.Text), t.e.o.Known.Known(answer.Reasoning)
-	noteErr := t.noteRequest(req, msg.ID, answer, err, t.e.o.Now().Sub(start).Seconds())
+	t.e.report(t.client, t.model, req, answer.Usage)
 	msg.Text, msg.Reasoning, msg.State = answer.Text, answer.Reasoning, storedState(answer, err)
 	if answer.Model != "" {
 		msg.Model = answer.Model
 	}
 	t.text = clean.Clean(answer.Text)
-	if err == nil && noteErr == nil && len(answer.Calls) > 0 {
+	kept := v.meta(t.sentenceOf(err))
+	kept.Spent, kept.Extra = spentOf(t.client, t.model, answer.Usage, got.Seconds), t.e.vendors(answer.Extra)
+	var metaErr error
+	msg.Meta, metaErr = encode(kept)
+	err = errors.Join(err, metaErr)
+	if err == nil && len(answer.Calls) > 0 {
 		t.messages = append(t.messages, msg) // stored with its calls by round
 		return answer, nil
 	}
 	if err != nil && answer.Text == "" && answer.Reasoning == "" {
 		t.r.live.Store(nil)
-		return answer, errors.Join(err, noteErr) // there is nothing to keep
-	}
-	if err != nil {
-		meta, encodeErr := encode(storedMeta{Error: t.sentence(err)})
-		msg.Meta, noteErr = meta, errors.Join(noteErr, encodeErr)
+		return answer, err // there is nothing to keep
 	}
 	t.messages = append(t.messages, msg)
 	if storeErr := t.e.o.Store.Write(t.log, func(tx *storage.Tx) error { return t.put(tx, msg) }); storeErr != nil {
 		err = errors.Join(err, fmt.Errorf("the answer could not be stored: %w", storeErr))
 	}
 	t.stored(msg)
-	return answer, errors.Join(err, noteErr)
+	return answer, err
+}
+
+// vendors is what an endpoint added, without known secrets, as it is kept and sent back.
+func (e *Engine) vendors(extra json.RawMessage) json.RawMessage {
+	if len(extra) == 0 {
+		return nil
+	}
+	return json.RawMessage(e.o.Known.KnownJSON(string(extra)))
 }
 
 func storedState(a llm.Answer, err error) string {
@@ -355,49 +365,6 @@ func storedState(a llm.Answer, err error) string {
 		return storage.StateFailed
 	}
 	return storage.StateComplete
-}
-
-// noteRequest records the request itself; it needs no commit of its own.
-func (t *turn) noteRequest(req llm.Request, id string, a llm.Answer, failed error, seconds float64) error {
-	o := journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone, Seconds: seconds}
-	switch {
-	case a.State == llm.StateStopped || t.ctx.Err() != nil:
-		o.Outcome, o.Effect, o.Reason = journal.Cancelled, journal.EffectUnknown, "stopped by the person"
-	case a.State == llm.StateInterrupted:
-		o.Outcome, o.Effect = journal.Unknown, journal.EffectUnknown
-	case failed != nil:
-		o.Outcome, o.Effect = journal.ProtocolError, journal.EffectUnknown
-	}
-	if failed != nil && o.Reason == "" {
-		o.Reason = clean.Line(t.e.o.Redact(failed.Error()), 500)
-	}
-	detail := map[string]any{
-		"messages": len(req.Messages), "tools": len(req.Tools), "finish": a.Finish, "calls": len(a.Calls),
-		"input_tokens": a.Usage.Input, "output_tokens": a.Usage.Output,
-	}
-	if n := len(t.messages); t.rounds == 1 && n > 0 { // later requests of a turn carry results
-		detail["prompt"], detail["prompt_message"] = t.noted(t.in.Text), t.messages[n-1].ID
-	}
-	if a.Text != "" {
-		detail["answer"], detail["answer_message"] = t.noted(a.Text), id
-	}
-	_, err := t.e.o.Journal.Note(t.log, journal.Proposal{
-		Kind: journal.KindModel, Conversation: t.conv.ID, Model: t.model, Detail: detail,
-	}, o)
-	if err != nil {
-		return fmt.Errorf("the request to the model could not be recorded: %w", err)
-	}
-	return nil
-}
-
-// noted is a text as the record of a request keeps it: to be read and found there. The
-// whole stands in the conversation.
-func (t *turn) noted(text string) string {
-	text = t.e.o.Known.Known(text) // before it is cut, which could hide half of a secret from it
-	if len(text) > maxNoted {
-		text = strings.ToValidUTF8(text[:maxNoted], "") + " […]"
-	}
-	return clean.Clean(text)
 }
 
 func joinSentences(parts ...string) string {

@@ -72,7 +72,7 @@ type Options struct {
 	Sampling func(server string) bool
 	// Sample asks a model for a server, outside of any conversation's history: exactly
 	// the target where it names a model, else the conversation's.
-	Sample func(ctx context.Context, conversation string, t Target, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error)
+	Sample func(ctx context.Context, conversation string, t Target, record int64, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error)
 	// Target names the model that a request with these hints goes to; the zero Target
 	// where that cannot be told.
 	Target func(ctx context.Context, conversation string, hints []string) Target

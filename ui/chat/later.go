@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
@@ -22,7 +23,7 @@ type laterLine struct {
 func newLaterLine(p *Place) *laterLine {
 	l := &laterLine{words: caption("", theme.Dim, text.Cut)}
 	now := newChip(quiet, "send", lang.X("chat.send_now", "Send now"), p.sendNow)
-	back := newChip(quiet, "cross", "", p.takeBack)
+	back := newChip(quiet, "cross", "", p.takeUp)
 	for _, c := range []*chip{now, back} {
 		c.small, c.onShort = true, p.d.Shortcut
 	}
@@ -75,7 +76,7 @@ func (p *Place) sendNow() {
 	}
 }
 
-func (p *Place) takeBack() {
+func (p *Place) takeUp() {
 	id := p.state.conversation
 	if d, waits := p.takeLater(id); waits {
 		p.giveBack(id, d)
@@ -139,4 +140,17 @@ func (d draft) before(next draft) draft {
 	}
 	next.aside = &d
 	return next
+}
+
+// with is a draft with what was begun behind it.
+func (d draft) with(next draft) draft {
+	if d.edits != "" {
+		d.aside = &next
+		return d
+	}
+	if next.text != "" {
+		d.text = strings.TrimSpace(d.text + "\n" + next.text)
+	}
+	d.attach = append(d.attach[:len(d.attach):len(d.attach)], next.attach...)
+	return d
 }

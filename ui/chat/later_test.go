@@ -77,7 +77,7 @@ func TestAMessageThatWaitsComesBackAfterAStop(t *testing.T) {
 
 func TestAMessageThatWaitsCanBeTakenBackOrSentAtOnce(t *testing.T) {
 	b, before := waitingToSend(t)
-	b.takeBack()
+	b.takeUp()
 	if b.composer.entry.Text != "hello" || b.composer.later.Visible() {
 		t.Errorf("the composer holds %q", b.composer.entry.Text)
 	}

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"slices"
 
 	"steward/app"
@@ -9,7 +10,7 @@ import (
 
 var kindNames = map[rowKind]string{
 	rowUser: "user:", rowReasoning: "reasoning:", rowAnswer: "answer:", rowCall: "call:", rowItem: "item:",
-	rowEnding: "ending:", rowActions: "actions:", rowThinking: "thinking:", rowNotice: "notice:", rowTop: "top:",
+	rowEnding: "ending:", rowActions: "actions:", rowThinking: "thinking:", rowNotice: "notice:", rowTop: "top:", rowNote: "note:", rowFull: "full:",
 }
 
 func keyOf(kind rowKind, id string) string { return kindNames[kind] + id }
@@ -71,6 +72,10 @@ func (p *presenter) arrange() []row {
 			out = append(out, row{kind: rowUser, key: keyOf(rowUser, m.ID), message: m})
 			continue
 		}
+		if m.Role == roleNote {
+			out = append(out, row{kind: rowNote, key: keyOf(rowNote, m.ID), message: m})
+			continue
+		}
 		if m.thoughts() != "" {
 			out = append(out, row{kind: rowReasoning, key: keyOf(rowReasoning, m.ID), message: m})
 		}
@@ -87,8 +92,8 @@ func (p *presenter) arrange() []row {
 			take(func(i consent.Item) bool { return slices.Equal(i.Running, []string{c.ID}) })
 		}
 		if ended(m) && m.Role == roleAssistant {
-			if p.end != nil && n == len(p.messages)-1 && m.Error == "" {
-				m.Error = p.end.Error
+			if p.end != nil && n == len(p.messages)-1 {
+				m.Error, m.remedy = cmp.Or(m.Error, p.end.Error), p.end.remedy
 			}
 			out = append(out, row{kind: rowEnding, key: keyOf(rowEnding, m.ID), message: m, last: n == len(p.messages)-1 && !p.working})
 		}
@@ -101,6 +106,9 @@ func (p *presenter) arrange() []row {
 	}
 	take(func(consent.Item) bool { return true })
 	out = append(out, p.notices...)
+	if p.full && !p.working && !p.refused && len(p.messages) > 0 {
+		out = append(out, row{kind: rowFull, key: keyOf(rowFull, "")})
+	}
 	if p.silent() {
 		out = append(out, row{kind: rowThinking, key: keyOf(rowThinking, "")})
 	}

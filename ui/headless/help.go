@@ -27,6 +27,7 @@ func flagHelps() []flagHelp {
 		{"--sampling ask|allow|deny", "who answers a server's requests to the model (default: ask on a terminal, else deny)", turn},
 		{"--root DIR", "share a folder with the servers (repeatable)", starts},
 		{"--attach FILE", "attach a file to the prompt (repeatable)", []string{"ask"}},
+		{"--without NAME", "offer the model no tool of this server, or not the tool SERVER/TOOL (repeatable)", []string{"ask", "tools"}},
 		{"--tool-timeout D", "limit of a tool call without progress, such as 90s; a number alone is seconds (default 60s)", turn},
 		{"--max-rounds N", "model requests before a turn asks whether it may go on, or stops where nobody can be asked (default 25)", []string{"ask"}},
 		{"--events", "JSON lines on stdout instead of text", turn},

@@ -138,6 +138,7 @@ func (r *run) options() app.Options {
 		Endpoint:     app.Endpoint{BaseURL: r.baseURL, Model: r.model, KeyEnv: r.keyEnv},
 		Policy:       app.Policy{Calls: "deny", Elicit: "decline", Sampling: "deny", SignIn: "deny", Rounds: "deny"},
 		Roots:        r.roots,
+		Without:      r.without,
 		ToolTimeout:  r.toolTimeout,
 		MaxRounds:    r.maxRounds,
 		Conversation: r.conversation,
@@ -161,9 +162,9 @@ func (r *run) concerns() []string {
 }
 
 // openStatus is the exit status where the program cannot be opened: a folder of --root that
-// must not be shared is a fault of the command line.
+// must not be shared, or a server of --without that is none, is a fault of the command line.
 func openStatus(err error) int {
-	if app.Explain(err).Key == "root_refused" {
+	if key := app.Explain(err).Key; key == "root_refused" || key == "left_out" {
 		return exitUsage
 	}
 	return exitFailed

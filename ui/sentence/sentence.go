@@ -91,6 +91,11 @@ func Worded(s string) string {
 			if len(p.names) == 0 && p.english == s[at+1:] {
 				return s[:at+1] + p.say(nil)
 			}
+			if strings.HasPrefix(p.key, prefix+"hint_") {
+				if out, ok := worded([]pattern{p}, s[at+1:]); ok {
+					return s[:at+1] + out
+				}
+			}
 		}
 	}
 }
