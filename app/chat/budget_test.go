@@ -94,3 +94,31 @@ func TestTheResultsOfOneAnswerHaveRoomTogether(t *testing.T) {
 		t.Errorf("%d bytes of a result are kept", len(m[2].Text))
 	}
 }
+
+// Where an endpoint refuses many results that are each short enough, they share less room in the request that is sent
+// once more.
+func TestManyShortResultsShareLessRoomAfterARefusal(t *testing.T) {
+	t.Parallel()
+	var parts []sm.Part
+	for i := range 10 {
+		parts = append(parts, sm.CallDelta(i, fmt.Sprintf("c%d", i), "s__much", fmt.Sprintf(`{"n":%d}`, i)))
+	}
+	full := func(q sm.Request) (int, string) {
+		if len(q.Body) > 50_000 {
+			return 400, `{"error":{"code":"context_length_exceeded","message":"too long"}}`
+		}
+		return 0, ""
+	}
+	r := newRig(t, rigOptions{policy: allowAll(), script: sm.Script{Strict: true, Check: full, Steps: []sm.Step{
+		sm.Reply(append(parts, sm.Finish("tool_calls"), sm.Done())...), sm.Say("ok"),
+	}}})
+	r.server("s", "--only", "much", "--step", "tool:much=@big 7000")
+	r.want(r.ask("go"), Finished)
+	total := 0
+	for _, text := range r.tools(3) {
+		total += len(text)
+	}
+	if total > tight.Round || r.ran() != 10 {
+		t.Errorf("the results take %d bytes, %d calls ran", total, r.ran())
+	}
+}

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -138,7 +139,7 @@ func refusalOf(e *llm.Error, r llm.Request) refusal {
 // shorter still where the refusal's figures say that this would not be enough. False: nothing in
 // the request can be made shorter.
 func (r refusal) shorter(now Budget) (Budget, bool) {
-	next := Budget{Result: min(now.Result, tight.Result), Old: min(now.Old, tight.Old), Images: min(now.Images, tight.Images)}
+	next := Budget{Result: min(now.Result, tight.Result), Old: min(now.Old, tight.Old), Round: min(cmp.Or(now.Round, usualRound), tight.Round), Images: min(now.Images, tight.Images)}
 	if len(r.sizes) > 0 {
 		most := shorterResults(r.TooLarge, r.bytes, r.sizes)
 		next.Result, next.Old = min(next.Result, max(most, leastResult)), min(next.Old, max(most, leastResult))

@@ -1,10 +1,13 @@
 package chat
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"steward/app/clean"
 	"steward/llm"
@@ -38,9 +41,7 @@ func (t *turn) offers() (offers, string, error) {
 	if err != nil {
 		return offers{}, "", fmt.Errorf("the servers of the conversation cannot be reached: %w", err)
 	}
-	for _, conn := range conns {
-		conn.SettleTools(t.ctx)
-	}
+	t.settleTools(conns)
 	o, system, err := t.offersOf(conns)
 	if err != nil {
 		return offers{}, "", err
@@ -49,6 +50,20 @@ func (t *turn) offers() (offers, string, error) {
 		system += "\n\n" + told
 	}
 	return o, system, nil
+}
+
+// settleWait is how long a request waits for lists of tools that have changed. A server that
+// cannot list them then offers what it did before, and is asked again before the next request.
+const settleWait = 2 * time.Second
+
+func (t *turn) settleTools(conns []*mcphost.Connection) {
+	ctx, cancel := context.WithTimeout(t.ctx, settleWait)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, conn := range conns {
+		all.Go(func() { conn.SettleTools(ctx) })
+	}
+	all.Wait()
 }
 
 // offersOf gathers what the model may see of these servers; it asks them nothing.

@@ -14,31 +14,19 @@ const (
 	tellPerson = 10
 )
 
-// repeat is one call with its arguments, made again and again.
-type repeat struct {
-	times  int               // in a row with this result
-	result [sha256.Size]byte // of what the model was told
-}
-
 // repeated counts a call whose result is known, and says what the model is told beside it, mostly
-// nothing. A call whose result differs from the time before, as that of one which waits for
-// something, begins anew.
+// nothing. A call with another result, as that of one which waits for something, is another one.
 func (t *turn) repeated(p *pending) string {
-	key := p.stored.Name + "\x00" + p.stored.Arguments + "\x00" + p.stored.Raw
-	result := sha256.Sum256([]byte(t.resultRow(p).Text))
-	r := t.made[key]
-	if r == nil || r.result != result {
-		t.made[key] = &repeat{times: 1, result: result}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", p.stored.Name, p.stored.Arguments, p.stored.Raw, t.resultRow(p).Text))
+	t.made[string(sum[:])]++
+	times := t.made[string(sum[:])]
+	if times == tellPerson {
+		t.tellRepeats(p, times)
+	}
+	if times < tellModel {
 		return ""
 	}
-	r.times++
-	if r.times == tellPerson {
-		t.tellRepeats(p, r.times)
-	}
-	if r.times < tellModel {
-		return ""
-	}
-	return fmt.Sprintf("This is the same call as before with the same result, %d times in this turn by now. Do something else, or tell the person what keeps you from going on.", r.times)
+	return fmt.Sprintf("This is the same call as before with the same result, %d times in this turn by now. Do something else, or tell the person what keeps you from going on.", times)
 }
 
 func (t *turn) tellRepeats(p *pending, times int) {

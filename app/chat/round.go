@@ -186,7 +186,7 @@ func (t *turn) storeResult(p *pending) {
 // resultRow is the stored answer to a call, under our own id of it.
 func (t *turn) resultRow(p *pending) storage.Message {
 	m := storage.Message{
-		ID: "m_" + p.stored.ID, Conversation: t.conv.ID, Role: storage.RoleTool, State: storage.StateComplete,
+		ID: ResultID(p.stored.ID, ""), Conversation: t.conv.ID, Role: storage.RoleTool, State: storage.StateComplete,
 		CallID: p.stored.ID, Text: p.refusal, Time: t.e.o.Now().UTC(),
 	}
 	meta := storedMeta{Server: p.stored.Server, Tool: p.stored.Tool, Note: p.note}

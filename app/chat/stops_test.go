@@ -223,7 +223,7 @@ func TestAnswersStandInTheOrderOfTheCalls(t *testing.T) {
 		step.Calls = append(step.Calls, sm.Call{Tool: llm.Alias(tool, "work"), ID: fmt.Sprintf("c%d", i)})
 	}
 	r := newRig(t, rigOptions{policy: allowAll(), script: strict(step, sm.Say("ok"))})
-	r.server("slow", "--step", "tool:work=@sleep 200ms", "--step", "tool:work=@text slow ${n}")
+	r.server("slow", "--step", "tool:work=@sleep 600ms", "--step", "tool:work=@text slow ${n}")
 	r.server("fast", "--step", "tool:work=@text fast ${n}")
 	r.want(r.ask("go"), Finished)
 	var ids, results []string
@@ -255,7 +255,7 @@ func TestAnswersStandInTheOrderOfTheCalls(t *testing.T) {
 func TestAtMostFourCallsOfAConversationRunAtOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{policy: allowAll(), script: strict(calls("look", 9), sm.Say("ok"))})
-	r.server("s", "--reads", "look", "--step", "tool:look=@sleep 150ms", "--step", "tool:look=@text ${together}")
+	r.server("s", "--reads", "look", "--step", "tool:look=@gather 4", "--step", "tool:look=@sleep 100ms", "--step", "tool:look=@text ${together}")
 	r.want(r.ask("go"), Finished)
 	if got := slices.Max(r.tools(2)); got != "4" {
 		t.Errorf("%s calls ran at once", got)

@@ -30,6 +30,9 @@ const (
 
 // turn is one turn at work; it belongs to its goroutine.
 type turn struct {
+	limit   int     // as often the model may be asked before the person is
+	changes changes // of what is offered, since the turn began
+
 	e        *Engine
 	r        *Running
 	ctx      context.Context
@@ -40,14 +43,12 @@ type turn struct {
 	model    string
 	client   *llm.Client
 	messages []storage.Message
-	rounds   int // requests to the model so far
-	limit    int // as often it may be asked before a person is
+	rounds   int
 	broken   int
-	read     []string           // servers whose output the model has read in this turn
-	made     map[string]*repeat // by what is called, and with which arguments
-	changes  changes            // of what is offered, since the turn began
-	text     string             // last answer, cleaned
-	head     string             // the person's message that is answered
+	read     []string       // servers whose output the model has read in this turn
+	made     map[string]int // calls by hash
+	text     string         // last answer, cleaned
+	head     string         // the person's message that is answered
 
 	fit       *Fit        // how requests are made to fit
 	sent      llm.Request // the last one
@@ -62,7 +63,7 @@ type ending struct {
 }
 
 func (e *Engine) run(ctx context.Context, r *Running, conv storage.Conversation, in Turn, head string) {
-	t := &turn{e: e, r: r, ctx: ctx, log: context.WithoutCancel(ctx), conv: conv, in: in, head: head, id: newID("t_"), made: map[string]*repeat{}}
+	t := &turn{e: e, r: r, ctx: ctx, log: context.WithoutCancel(ctx), conv: conv, in: in, head: head, id: newID("t_"), made: map[string]int{}}
 	end := t.protected()
 	if err := t.storeConversation(); err != nil {
 		end = ending{state: Failed, err: joinSentences(end.err, "the turn could not be stored: "+t.sentence(err))}

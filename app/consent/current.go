@@ -40,6 +40,9 @@ func (g *Gate) whyNotCurrent(ctx context.Context, c Call, conn *mcphost.Connecti
 // without a full stop that may hold the names as they are; empty where it is. conn is nil for
 // a server without a connection.
 func (g *Gate) WhyNotOffered(ctx context.Context, conversation string, conn *mcphost.Connection, server, tool string) (string, error) {
+	if conn == nil && g.disabled(conversation, server, mcphost.Tool{Name: tool}) {
+		return fmt.Sprintf("the person has switched %s off", tool), nil
+	}
 	if conn == nil {
 		return fmt.Sprintf("the server %s is not running", server), nil
 	}

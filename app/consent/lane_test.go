@@ -105,8 +105,9 @@ func TestOnlyCallsThatReadRunTogetherAtOneServer(t *testing.T) {
 			return marked && server == "marked" && tool == "look" && definition != ""
 		}
 	})
-	flags := []string{"--step", "tool:look=@sleep 300ms", "--step", "tool:look=@text ${together}"}
-	plain, _ := r.server("plain", flags...)
+	slow := []string{"--step", "tool:look=@sleep 100ms", "--step", "tool:look=@text ${together}"}
+	flags := append([]string{"--step", "tool:look=@gather 4"}, slow...)
+	plain, _ := r.server("plain", slow...)
 	reads, _ := r.server("reads", slices.Concat(flags, []string{"--reads", "look"})...)
 	own, _ := r.server("marked", flags...)
 	if n := r.together(plain, "look", 3); n != 1 {
@@ -125,7 +126,7 @@ func TestOnlyCallsThatReadRunTogetherAtOneServer(t *testing.T) {
 func TestAQuestionDuringSeveralCallsBelongsToTheirConversation(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, allow)
-	conn, _ := r.server("s", "--reads", "elicit", "--step", `tool:elicit=@sleep 300ms`,
+	conn, _ := r.server("s", "--reads", "elicit", "--step", `tool:elicit=@gather 2`,
 		"--step", `tool:elicit=@ask elicitation/create {"message":"How old?","requestedSchema":{"type":"object","properties":{}}}`, "--step", "tool:elicit=@text ${answer}")
 	lane := &Lane{}
 	var outs []<-chan Outcome

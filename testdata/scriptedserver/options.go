@@ -44,6 +44,7 @@
 //	@close-stdout          @stop-reading               @repeat 3 STEP
 //	@wait METHOD           until a message with this method comes (counted from the last @mark, else the start of the steps)
 //	@mark                  see @wait
+//	@gather N              until ${together} is N, or 20 s have passed
 //	@ask METHOD PARAMS     a request to the host; waits for its answer
 //	@ask-only METHOD PARAMS the same without waiting
 //	@cancel                cancels the last request made with @ask-only

@@ -116,6 +116,12 @@ func (r *running) step(step string) error {
 			err = r.step(tail)
 		}
 		return err
+	case "gather":
+		n, err := strconv.Atoi(word)
+		for end := time.Now().Add(20 * time.Second); err == nil && mostTogether() < n && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
+		return err
 	case "mark":
 		r.s.mu.Lock()
 		r.mark = len(r.s.seen)

@@ -49,6 +49,7 @@ type Place struct {
 	runs    map[string]time.Time // when calls were first seen to run
 	objects map[*column]string   // rows by their columns, for those that change their height by themselves
 	drafts  map[string]draft     // what was typed, by conversation
+	later   map[string]draft     // what is sent when the turn has ended, by conversation
 	card    func(item consent.Item, resized func()) itemCard
 
 	frame       *frame
@@ -90,7 +91,7 @@ type itemCard interface {
 func New(d place.Deps) *Place {
 	p := &Place{
 		d: d, now: time.Now, pool: code.NewPool(d.Do), pictures: picture.NewReader(d.Do, d.Go), state: newPresenter(), opened: map[string]bool{}, runs: map[string]time.Time{},
-		objects: map[*column]string{}, drafts: map[string]draft{}, watches: map[watched]*watch{}, cards: map[*itemRow]bool{}, titled: map[string]bool{},
+		objects: map[*column]string{}, drafts: map[string]draft{}, later: map[string]draft{}, watches: map[watched]*watch{}, cards: map[*itemRow]bool{}, titled: map[string]bool{},
 		saves: map[string]*saving{},
 	}
 	p.card = func(item consent.Item, resized func()) itemCard {
@@ -197,6 +198,7 @@ func (p *Place) open(id string) {
 	p.composer.working(p.state.working) // Stop belongs to what is shown, whatever else works
 	p.list.Reset()
 	p.list.SetFollow(true)
+	p.showLater()
 	p.refreshAll()
 	p.read()
 }
@@ -259,6 +261,7 @@ func (p *Place) lost(id string, forGood bool) {
 	}
 	if forGood {
 		delete(p.drafts, id)
+		delete(p.later, id)
 		delete(p.titled, id)
 	}
 }
@@ -324,6 +327,7 @@ func (p *Place) apply(e event.Event) {
 		p.offers.stale()
 	case event.Turn:
 		p.entitle(e)
+		p.turnEnded(e)
 		if e.Conversation == p.state.conversation {
 			p.learnWindow()
 		}

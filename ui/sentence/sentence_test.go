@@ -247,10 +247,6 @@ func TestWorded(t *testing.T) {
 		`line 12: "args" must be a list of texts, but is text. Write one element per argument: "args": ["…", "…"]; it is never split at spaces.`:                      `第 12 行："args" 必须是一个文字列表，但这里是文字。请每个参数写一个元素："args": ["…", "…"]；不会按空格拆开。`,
 		"line 1: something else: no": "第 1 行：something else: no",
 		"The connection was lost before the answer came: the server's program ended (exit status 7); its last words: no: cheese.": "答复到来之前连接断开了：服务器程序结束了（exit status 7），最后写的是：no: cheese。",
-		"The program \"x\" cannot be run: /a/x is not marked executable; PATH searched: /a:/b.":                                   "无法运行程序 \"x\"：/a/x 没有可执行权限; 查找过的 PATH：/a:/b。",
-		"The program ended before it was ready, with exit status 3.\nThe last that it wrote on standard error:\nThe end.":         "程序还没就绪就结束了，退出码 3。\n它最后写到标准错误的内容：\nThe end.",
-		"The server https://x/mcp wants a sign-in: signing in was refused.":                                                       "服务器 https://x/mcp 要求登录：登录被拒绝。",
-		"The program broke the connection off before it was ready: it closed its standard output.":                                "程序还没就绪就断开了连接：关闭了标准输出。",
 	} {
 		got := sentence.Lines(s)
 		if want != "" && got != want {
