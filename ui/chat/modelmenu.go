@@ -123,11 +123,8 @@ func (m *modelMenu) facts() {
 				p.list, p.asking, p.problem = old.list, old.asking, old.problem
 			}
 		}
-		switch {
-		case e.Demo:
+		if e.Demo {
 			m.of.words[e.ID] = lang.X("settings.demo_name", "Demo model")
-		case e.Fixed:
-			m.of.words[e.ID] = lang.X("settings.fixed_name", "Given for this run")
 		}
 		m.of.points = append(m.of.points, p)
 	}
