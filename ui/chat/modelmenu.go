@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -239,7 +240,7 @@ func (m *modelMenu) take(i int) {
 
 func (m *modelMenu) rowKey(i int) string {
 	l := m.lines[i]
-	return strconv.Itoa(int(l.kind)) + "\x00" + l.choice.Endpoint + "\x00" + l.choice.Model + "\x00" + strconv.FormatBool(l.favourite && l.endpoint == "")
+	return strconv.Itoa(int(l.kind)) + "\x00" + l.choice.Endpoint + "\x00" + l.choice.Model + "\x00" + l.endpoint
 }
 
 // row draws a line.
@@ -271,7 +272,11 @@ func (m *modelMenu) row(i int) fyne.CanvasObject {
 		}
 		left = append(left, sized(widget.NewIcon(mark), 14))
 		name.set(clean.Line(l.info.ID, 200), text.Run{Bold: l.used})
-		note.set(language.CanDo(l.info), text.Run{Color: theme.Dim})
+		words := language.CanDo(l.info)
+		if l.endpoint != "" {
+			words = strings.Trim(clean.Line(l.endpoint, 40)+" · "+words, " ·")
+		}
+		note.set(words, text.Run{Color: theme.Dim})
 		right = append(right, note.box, m.star(l))
 		return container.New(layout.NewCustomPaddedLayout(0, 0, indent, 2*theme.Step), newLine(2*theme.Step, left, name.box, right...))
 	}
