@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 	"strconv"
-	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -23,7 +22,7 @@ import (
 )
 
 const (
-	modelMenuWidth float32 = 440
+	modelMenuWidth float32 = 480
 	modelMenuRow   float32 = 30
 	modelMenuRows          = 12 // visible at once
 )
@@ -274,9 +273,12 @@ func (m *modelMenu) row(i int) fyne.CanvasObject {
 		name.set(clean.Line(l.info.ID, 200), text.Run{Bold: l.used})
 		words := language.CanDo(l.info)
 		if l.endpoint != "" {
-			words = strings.Trim(clean.Line(l.endpoint, 40)+" · "+words, " ·")
+			words = clean.Line(l.endpoint, 40)
 		}
 		note.set(words, text.Run{Color: theme.Dim})
+		if name.natural+note.natural > modelMenuWidth-26*theme.Step { // the name is what it is chosen by
+			note.set("", text.Run{})
+		}
 		right = append(right, note.box, m.star(l))
 		return container.New(layout.NewCustomPaddedLayout(0, 0, indent, 2*theme.Step), newLine(2*theme.Step, left, name.box, right...))
 	}
