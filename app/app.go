@@ -55,6 +55,7 @@ type App struct {
 	recovery journal.Recovery
 	board    board
 	tasks    tasks
+	context  contextState
 
 	mu       sync.Mutex    // guards settings and what follows
 	listened bool          // somebody listens
@@ -130,6 +131,9 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	if err := a.openSampling(ctx); err != nil {
 		return err
 	}
+	if err := a.openContext(ctx); err != nil {
+		return err
+	}
 	redact := a.secrets.Redactor()
 	policy := a.o.Policy
 	if policy.Expiry == 0 {
@@ -142,7 +146,7 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	a.gate = consent.New(consent.Options{
 		Store: a.db, Journal: a.journal, Bus: a.bus, Policy: policy, Redact: redact.Redact, Now: a.o.Now,
 		Listed:   func(server string) bool { return a.servers.now().listed(server) },
-		Disabled: a.toolDisabled,
+		Disabled: a.toolDisabled, ReadOnly: a.toolReads,
 		Sampling: sampling,
 		Sample:   a.sample(),
 		Known:    redact,
@@ -180,6 +184,7 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 		Store: a.db, Journal: a.journal, Bus: a.bus, Gate: a.gate, Now: a.o.Now, Redact: redact.Redact, Known: redact,
 		System: func() string { return a.settingsNow().System },
 		Model:  a.modelFor, Parameters: a.parameters, Connections: a.connections,
+		Room: a.room, Reported: a.reported, Limit: a.toldWindow,
 	})
 	if err := a.engine.Recover(ctx, a.recovery); err != nil {
 		return err

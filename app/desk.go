@@ -197,6 +197,13 @@ func (a *App) toolDisabled(conversation, server, tool, definition string) bool {
 	return a.whyNotOffered(a.chat(context.Background(), conversation), server, tool, definition) != ""
 }
 
+// toolReads says whether the person has marked a tool, as it is defined, as one that only reads.
+func (a *App) toolReads(server, tool, definition string) bool {
+	a.desk.mu.Lock()
+	defer a.desk.mu.Unlock()
+	return definition != "" && a.desk.tools.ReadOnly[server][tool] == definition
+}
+
 func (a *App) whyNotOffered(s ConversationSettings, server, tool, definition string) string {
 	a.desk.mu.Lock()
 	defer a.desk.mu.Unlock()

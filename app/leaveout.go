@@ -58,9 +58,9 @@ func (a *App) tellUnknownLeftOut(server string) {
 	}
 }
 
-// LeaveOut switches a tool off in a conversation, where it can be switched on again, and asks
+// LeaveOutTool switches a tool off in a conversation, where it can be switched on again, and asks
 // the model once more for its last answer.
-func (a *App) LeaveOut(ctx context.Context, conversation, server, tool string) (*Turn, error) {
+func (a *App) LeaveOutTool(ctx context.Context, conversation, server, tool string) (*Turn, error) {
 	s, err := a.ConversationSettings(ctx, conversation)
 	if err != nil {
 		return nil, err

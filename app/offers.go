@@ -10,6 +10,7 @@ import (
 	"steward/app/clean"
 	"steward/app/event"
 	"steward/llm"
+	"steward/llm/tokens"
 	"steward/mcphost"
 )
 
@@ -83,7 +84,7 @@ func offeredTool(server string, t mcphost.Tool, enabled bool) Tool {
 	if len(o.Annotations) == 0 {
 		o.Annotations = json.RawMessage("{}")
 	}
-	o.Tokens = llm.Tokens(o.Name) + llm.Tokens(o.Description) + llm.Tokens(string(o.InputSchema))
+	o.Tokens = tokens.Tool(o.Name, o.Description, string(o.InputSchema))
 	return o
 }
 

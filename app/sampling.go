@@ -185,14 +185,14 @@ func (a *App) target(ctx context.Context, conversation string, hints []string) c
 
 // sample asks the model for a server. A server gets no secret that the model repeats.
 func (a *App) sample() chat.Sampler {
-	ask := chat.NewSampler(func(ctx context.Context, conversation string, t consent.Target) (*llm.Client, string, error) {
+	ask := chat.NewSampler(a.recorder, func(ctx context.Context, conversation string, t consent.Target) (*llm.Client, string, error) {
 		if t.Model == "" {
 			return a.modelFor(ctx, conversation)
 		}
 		return a.model.exact(ctx, t)
 	})
-	return func(ctx context.Context, conversation string, t consent.Target, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
-		answer, err := ask(ctx, conversation, t, r)
+	return func(ctx context.Context, conversation string, t consent.Target, record int64, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
+		answer, err := ask(ctx, conversation, t, record, r)
 		known := a.secrets.Redactor()
 		answer.Text = known.Known(answer.Text)
 		for i, c := range answer.Calls {

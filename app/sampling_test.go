@@ -69,17 +69,17 @@ func TestARequestGoesWhereItWasShownToGo(t *testing.T) {
 		t.Errorf("another endpoint's mapping is used: %+v", got)
 	}
 	request := mcphost.SamplingRequest{MaxTokens: 5, Messages: []mcphost.SamplingMessage{{Role: "user", Content: []mcphost.Content{{Type: "text", Text: "?"}}}}}
-	answer, err := r.app.sample()(ctx, "", shown, request)
+	answer, err := r.app.sample()(ctx, "", shown, 0, request)
 	if err != nil || answer.Text != "from one" || !strings.Contains(string(one.Requests()[0].Body), `"m-tiny"`) || len(two.Requests()) != 0 {
 		t.Errorf("asked elsewhere than was shown: %+v, %v", answer, err)
 	}
 	_, err = r.app.SaveEndpoint(ctx, ModelEndpoint{ID: first, Name: "One", BaseURL: two.URL(), Model: "m-one"}, "")
 	check(t, err)
-	if answer, err := r.app.sample()(ctx, "", shown, request); err == nil || len(two.Requests()) != 0 {
+	if answer, err := r.app.sample()(ctx, "", shown, 0, request); err == nil || len(two.Requests()) != 0 {
 		t.Errorf("the endpoint leads elsewhere now, and is asked: %+v, %v", answer, err)
 	}
 	check(t, r.app.DeleteEndpoint(ctx, first))
-	if answer, err := r.app.sample()(ctx, "", shown, request); err == nil {
+	if answer, err := r.app.sample()(ctx, "", shown, 0, request); err == nil {
 		t.Errorf("the endpoint that was shown is gone, and another one answers: %+v", answer)
 	}
 	check(t, r.app.MapHint(ctx, second, "small", ""))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
@@ -24,6 +25,7 @@ type Client struct {
 	openai   *openai.Client
 	own      *http.Transport                            // nil if the owner gave one
 	pause    func(context.Context, time.Duration) error // between attempts
+	random   func(n int64) int64                        // below n, for the length of pauses
 
 	mu      sync.Mutex
 	profile Profile // learns from refusals
@@ -48,7 +50,7 @@ func New(e Endpoint, o Options) (*Client, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Client{endpoint: e, options: o, base: base, profile: p, pause: pause}
+	c := &Client{endpoint: e, options: o, base: base, profile: p, pause: pause, random: rand.Int64N}
 	if e.Key != nil {
 		if problem := checkKey(base, strings.TrimSpace(e.Key()), e.AllowHTTP); problem != nil {
 			return nil, problem
@@ -125,7 +127,7 @@ func (c *Client) redact(x *exchange, e *Error) *Error {
 		}
 		return s
 	}
-	e.Message, e.Body = clean(e.Message), clean(e.Body)
+	e.Message, e.reason, e.Body = clean(e.Message), clean(e.reason), clean(e.Body)
 	return e
 }
 

@@ -63,12 +63,12 @@ type Options struct {
 	// can be given back in Endpoint.Learned later. It is called from the goroutine of the
 	// request, perhaps from several at once. nil keeps it for the life of the Client.
 	Learned func(e Endpoint, key, value string)
-	// FirstToken is how long to wait for the first piece of an answer, however
-	// often the endpoint says that it is still working. 0 means 15 minutes.
+	// FirstToken is how long to wait for the first piece of an answer, whether
+	// or not the endpoint says that it is still working. 0 means 15 minutes.
 	FirstToken time.Duration
-	// Idle is how long the endpoint, once it has answered at all, may be
-	// silent before the answer is given up; a keep-alive comment is a sign of
-	// life. 0 means 5 minutes.
+	// Idle is how long the endpoint, once a piece of the answer has come, may
+	// be silent before the answer is given up; a keep-alive comment is a sign
+	// of life. 0 means 5 minutes.
 	Idle time.Duration
 }
 
@@ -90,9 +90,11 @@ type Message struct {
 	Images []Image
 	// Reasoning is sent back only to endpoints that demand it, never as text.
 	Reasoning string
-	Calls     []ToolCall // of an assistant message
-	CallID    string     // of a tool message: the ToolCall.ID it answers
-	Tool      string     // of a tool message: the name the tool was offered under
+	// Extra is Answer.Extra of an assistant message, as it came; nil if there was none.
+	Extra  json.RawMessage
+	Calls  []ToolCall // of an assistant message
+	CallID string     // of a tool message: the ToolCall.ID it answers
+	Tool   string     // of a tool message: the name the tool was offered under
 }
 
 // Image is a picture for the model. PNG, JPEG, GIF and WebP of at most 20 MB are
@@ -117,6 +119,11 @@ type ToolCall struct {
 	Problem string
 	// Raw is what the model wrote for arguments, unchanged.
 	Raw string
+	// Extra is a JSON object of the members of the call that the chat completions format does not know, such as
+	// {"extra_content":{"google":{"thought_signature":"…"}}}, each as the endpoint wrote it; those of its function
+	// stand under "function". It is nil if there were none. An endpoint that sends such members wants them back with
+	// the call, in the same places.
+	Extra json.RawMessage
 }
 
 // Tool is a tool offered to the model.
@@ -172,7 +179,7 @@ type UsageEvent Usage
 
 // Warning is something a person may want to know. Kind is one of
 // "empty_answer", "content_filter", "cut", "replacement_character",
-// "repeated_name", "call_dropped", "adapted".
+// "repeated_name", "call_dropped", "extra_dropped", "adapted".
 type Warning struct{ Kind, Message string }
 
 func (TextDelta) event()      {}
@@ -205,4 +212,11 @@ type Answer struct {
 	Finish          string // the endpoint's finish reason, "" if it gave none
 	State           string
 	Model           string // as the endpoint reports it, else as asked for
+	// ReasoningKey is the member of the message in which Reasoning came: "reasoning_content", "reasoning", "thinking",
+	// or "reasoning_details" where only Extra holds it; "" if there was none, or it stood in the content.
+	ReasoningKey string
+	// Extra is a JSON object of the members of the message that the chat completions format does not know, such as
+	// {"reasoning_details":[…]}, put together from the pieces they came in; nil if there were none. Members of calls
+	// stand in ToolCall.Extra. An endpoint that sends such members may want them back with the message.
+	Extra json.RawMessage
 }

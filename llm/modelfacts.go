@@ -28,12 +28,12 @@ type listed struct {
 	InputKinds   terms           `json:"supported_input_modalities"` // GitHub Models
 	Inputs       terms           `json:"input_modalities"`
 	Tags         terms           `json:"tags"`                 // gateways
-	ImageInput   *flag           `json:"supports_image_input"` // Fireworks
-	Tools        *flag           `json:"supports_tools"`
-	Vision       *flag           `json:"supports_vision"` // LiteLLM
-	Functions    *flag           `json:"supports_function_calling"`
-	Reasoning    *flag           `json:"supports_reasoning"`
-	Chat         *flag           `json:"supports_chat"`
+	ImageInput   *affirmed       `json:"supports_image_input"` // Fireworks
+	Tools        *affirmed       `json:"supports_tools"`
+	Vision       *affirmed       `json:"supports_vision"` // LiteLLM
+	Functions    *affirmed       `json:"supports_function_calling"`
+	Reasoning    *affirmed       `json:"supports_reasoning"`
+	Chat         *affirmed       `json:"supports_chat"`
 
 	ContextLength       amount `json:"context_length"`
 	MaxModelLen         amount `json:"max_model_len"`
@@ -68,17 +68,17 @@ func (w terms) has(any ...string) bool {
 	return slices.ContainsFunc(any, func(s string) bool { return slices.Contains(w, s) })
 }
 
-// flag is true or false, or an object that says so as "supported".
-type flag bool
+// affirmed is true or false, or an object that says so as "supported".
+type affirmed bool
 
-func (f *flag) UnmarshalJSON(raw []byte) error {
+func (f *affirmed) UnmarshalJSON(raw []byte) error {
 	var b bool
 	var o struct{ Supported bool }
 	switch {
 	case json.Unmarshal(raw, &b) == nil:
-		*f = flag(b)
+		*f = affirmed(b)
 	case json.Unmarshal(raw, &o) == nil:
-		*f = flag(o.Supported)
+		*f = affirmed(o.Supported)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func support(yes bool) Support {
 	return Unsupported
 }
 
-func said(flags ...*flag) Support {
+func says(flags ...*affirmed) Support {
 	for _, f := range flags {
 		if f != nil {
 			return support(bool(*f))
@@ -103,7 +103,7 @@ func said(flags ...*flag) Support {
 func (e listed) info() ModelInfo {
 	m := ModelInfo{
 		ID:     string(cmp.Or(e.ID, e.Name, e.Model, e.ModelName, e.Key)),
-		Images: said(e.ImageInput, e.Vision), Tools: said(e.Tools, e.Functions), Reasoning: said(e.Reasoning), Chat: said(e.Chat),
+		Images: says(e.ImageInput, e.Vision), Tools: says(e.Tools, e.Functions), Reasoning: says(e.Reasoning), Chat: says(e.Chat),
 		Window: int(cmp.Or(e.LoadedContextLength, e.MaxModelLen, e.Meta.Ctx, e.Top.ContextLength, e.ContextLength, e.ContextWindow, e.MaxContextLength, e.InputTokenLimit, e.MaxInputTokens)),
 	}
 	if title := cmp.Or(e.DisplayName, e.Name); string(title) != m.ID && len(title) <= maxNameLen {
@@ -159,19 +159,19 @@ func (e listed) byCapabilities() (m ModelInfo) {
 		return m
 	}
 	var o struct {
-		CompletionChat *flag `json:"completion_chat"`
-		Functions      *flag `json:"function_calling"`
-		Vision         *flag `json:"vision"`
-		Reasoning      *flag `json:"reasoning"`
-		Trained        *flag `json:"trained_for_tool_use"`
-		ImageInput     *flag `json:"image_input"`
-		Thinking       *flag `json:"thinking"`
-		Tools          *flag `json:"tools"`
+		CompletionChat *affirmed `json:"completion_chat"`
+		Functions      *affirmed `json:"function_calling"`
+		Vision         *affirmed `json:"vision"`
+		Reasoning      *affirmed `json:"reasoning"`
+		Trained        *affirmed `json:"trained_for_tool_use"`
+		ImageInput     *affirmed `json:"image_input"`
+		Thinking       *affirmed `json:"thinking"`
+		Tools          *affirmed `json:"tools"`
 	}
 	if json.Unmarshal(e.Capabilities, &o) != nil {
 		return m
 	}
-	return ModelInfo{Chat: said(o.CompletionChat), Tools: said(o.Functions, o.Tools, o.Trained), Images: said(o.Vision, o.ImageInput), Reasoning: said(o.Reasoning, o.Thinking)}
+	return ModelInfo{Chat: says(o.CompletionChat), Tools: says(o.Functions, o.Tools, o.Trained), Images: says(o.Vision, o.ImageInput), Reasoning: says(o.Reasoning, o.Thinking)}
 }
 
 // all makes of a list of capabilities that is complete, as Ollama's is, what the model

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 )
 
@@ -27,20 +26,26 @@ type exchange struct {
 	also      http.Header // further headers
 	header    http.Header // the owner's, which replace all others
 	now       func() time.Time
+	wire      *wire // who watches; nil for nobody
 
 	alive func() // a sign of life
 	first func() // a piece of the answer
 
 	src io.Reader // the body, once there is one
 
-	err       *Error // what the endpoint reported, or why it cannot be understood
-	readErr   error  // how the body broke off
-	model     string
-	noise     string // data that was no JSON
-	head      []byte // how the body begins
-	events    int
-	sawChoice bool
-	done      bool // [DONE], or all of an answer that was no stream
+	err          *Error // what the endpoint reported, or why it cannot be understood
+	readErr      error  // how the body broke off
+	model        string
+	reasoningKey string // the member in which reasoning came
+	extra        extras // the vendor's members of the message
+	newerCalls   bool   // there were calls in the newer form
+	packing      string // Content-Encoding, where it is one that cannot be read
+	noise        string // what came that was no part of an answer
+	cut          bool   // the body ended in the middle of an event
+	head         []byte // how the body begins
+	events       int
+	sawChoice    bool
+	done         bool // [DONE], or all of an answer that was no stream
 }
 
 func (x *exchange) where() string { return where(x.url) }
@@ -110,11 +115,14 @@ func (d door) RoundTrip(req *http.Request) (*http.Response, error) {
 		out.ContentLength = int64(len(x.body))
 		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(x.body)), nil }
 	}
+	x.wire.goes(out, x.body)
 	resp, err := d.next.RoundTrip(out)
 	if err != nil {
 		return nil, err
 	}
+	x.wire.came(resp)
 	x.alive()
+	x.packing = unpack(resp)
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		if x.body != nil && !x.plain {
 			x.src = resp.Body
@@ -138,7 +146,7 @@ func refusal(resp *http.Response, x *exchange) error {
 				x.where(), statusText(resp.StatusCode), redirectTarget(resp))}
 	}
 	f := readFailure(resp.StatusCode, body)
-	if after, ok := retryAfter(resp.Header, x.now()); ok {
+	if after := retryAfter(resp.Header, x.now()); after > 0 {
 		f.after = after
 	}
 	f.status = resp.StatusCode
@@ -151,22 +159,6 @@ func redirectTarget(resp *http.Response) string {
 		return "another address"
 	}
 	return firstLines(where(u) + u.EscapedPath()) // a query may carry a key
-}
-
-// retryAfter reads Retry-After (RFC 9110 §10.2.3: seconds or a date) and
-// retry-after-ms.
-func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 && ms < 1e9 {
-		return time.Duration(ms * float64(time.Millisecond)), true
-	}
-	v := h.Get("Retry-After")
-	if s, err := strconv.ParseFloat(v, 64); err == nil && s >= 0 && s < 1e9 {
-		return time.Duration(s * float64(time.Second)), true
-	}
-	if t, err := http.ParseTime(v); err == nil {
-		return max(0, t.Sub(now)), true
-	}
-	return 0, false
 }
 
 // newTransport is a transport with connections of its own.
@@ -196,11 +188,13 @@ func newTransport(o Options) *http.Transport {
 	}
 }
 
-// watch ends a request whose endpoint is silent for too long. Its timers end
-// with stop.
+// watch ends a request whose endpoint is silent for too long. Until the answer
+// begins, only the time until then counts: a model may read a long conversation
+// without a sign of life. Its timers end with stop.
 type watch struct {
 	idle, start *time.Timer
 	limit       time.Duration
+	begun       bool
 }
 
 var (
@@ -215,12 +209,21 @@ func newWatch(cancel context.CancelCauseFunc, first, idle time.Duration) *watch 
 		idle:  time.AfterFunc(time.Hour, func() { cancel(errSilent) }),
 		start: time.AfterFunc(first, func() { cancel(errNoStart) }),
 	}
-	w.idle.Stop() // silence counts from the first sign of life
+	w.idle.Stop() // silence counts from the first piece
 	return w
 }
 
-func (w *watch) alive()   { w.idle.Reset(w.limit) }
-func (w *watch) started() { w.start.Stop() }
+func (w *watch) alive() {
+	if w.begun {
+		w.idle.Reset(w.limit)
+	}
+}
+
+func (w *watch) started() {
+	w.start.Stop()
+	w.begun = true
+	w.alive()
+}
 
 // finishing shortens the wait once the endpoint has given a finish reason: only
 // token counts and the end mark may still come.

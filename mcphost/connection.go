@@ -475,6 +475,12 @@ func (c *Connection) lost(ctx context.Context, l *live, r session.Reply) bool {
 	if r.Err == nil || r.Started || errors.As(r.Err, new(*wire.Error)) || ctx.Err() != nil {
 		return false
 	}
+	return l.gone(ctx)
+}
+
+// gone waits until the end of a session that has ended, or is about to, is known everywhere; false
+// where that takes long.
+func (l *live) gone(ctx context.Context) bool {
 	t := time.NewTimer(settle)
 	defer t.Stop()
 	select {

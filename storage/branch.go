@@ -129,6 +129,7 @@ func (tx *Tx) eraseConversation(doing, id string) error {
 		{"DELETE FROM message_search WHERE docid IN (SELECT seq FROM message WHERE conversation = ? AND state <> 'streaming')", id},
 		{"DELETE FROM unindexed WHERE kind = 1 AND docid IN (SELECT seq FROM message WHERE conversation = ?)", id},
 		{"DELETE FROM message WHERE conversation = ?", id},
+		{"DELETE FROM exchange WHERE conversation = ?", id},
 		{"DELETE FROM conversation_search WHERE docid = ?", n},
 		{"DELETE FROM conversation WHERE n = ?", n},
 		{"DELETE FROM grants WHERE conversation = ?", id},

@@ -317,7 +317,8 @@ func TestDeletedTextIsGone(t *testing.T) {
 					return err
 				}
 			}
-			return tx.PutGrant(Grant{ID: "g", Conversation: "c_gone", Tool: "zebramarker"})
+			exchange := []byte(strings.Repeat("zebramarker ", 2000))
+			return errors.Join(tx.PutExchange(int64(round+1), "c_gone", exchange), tx.PutGrant(Grant{ID: "g", Conversation: "c_gone", Tool: "zebramarker"}))
 		})
 	}
 	if hits := foundIn(t, dir, "zebramarker"); len(hits) < 2 {

@@ -14,7 +14,7 @@ type migration struct {
 
 // released lists the steps of this program's schema.
 //
-// Texts that can be erased with their conversation stand in message, record
+// Texts that can be erased with their conversation stand in message, record, exchange
 // and body alone, in the three search tables, and in unindexed. The event rows hold hashes
 // and neutral words, so the chain stays verifiable when a body is gone.
 // Times are nanoseconds since 1970, 0 for none.
@@ -151,4 +151,15 @@ var released = []migration{{does: "the first schema", sql: []string{
 		words TEXT NOT NULL,
 		PRIMARY KEY(kind, docid)
 	) STRICT, WITHOUT ROWID`,
+}}, {does: "what went to the model and came back", sql: []string{
+	// By the record of the request. Only the last ones of a conversation are kept, see
+	// Tx.PutExchange; they go with it.
+	`CREATE TABLE exchange(
+		record INTEGER PRIMARY KEY,
+		conversation TEXT NOT NULL REFERENCES conversation(id) ON DELETE CASCADE,
+		size INTEGER NOT NULL,
+		bytes BLOB NOT NULL
+	) STRICT`,
+	`CREATE INDEX exchange_conversation ON exchange(conversation, record, size)`,
+	`CREATE INDEX exchange_size ON exchange(record, size)`,
 }}}

@@ -68,6 +68,7 @@ func newRig(t *testing.T, o rigOptions) *rig {
 		o.dir = t.TempDir()
 	}
 	r := &rig{t: t, dir: o.dir, bus: event.NewBus()}
+	o.script.Strict, o.script.Rules = true, o.profile
 	r.model = scriptedmodel.StartScript(t, o.script)
 	client, err := llm.New(llm.Endpoint{BaseURL: r.model.URL(), Model: "fake", Profile: o.profile}, llm.Options{})
 	if err != nil {
@@ -83,7 +84,7 @@ func newRig(t *testing.T, o rigOptions) *rig {
 	}
 	r.gate = consent.New(consent.Options{
 		Store: r.store, Journal: r.journal, Bus: r.bus, Policy: o.policy, Redact: o.redact,
-		Listed: func(string) bool { return !o.unlisted }, Sampling: func(string) bool { return true }, Sample: NewSampler(func(ctx context.Context, c string, _ consent.Target) (*llm.Client, string, error) {
+		Listed: func(string) bool { return !o.unlisted }, Sampling: func(string) bool { return true }, Sample: NewSampler(func() Recorder { return Recorder{Journal: r.journal} }, func(ctx context.Context, c string, _ consent.Target) (*llm.Client, string, error) {
 			return model(ctx, c)
 		}),
 	})

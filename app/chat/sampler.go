@@ -13,14 +13,15 @@ import (
 )
 
 // Sampler asks a model for a server; see consent.Options.Sample.
-type Sampler = func(context.Context, string, consent.Target, mcphost.SamplingRequest) (mcphost.SamplingAnswer, error)
+type Sampler = func(context.Context, string, consent.Target, int64, mcphost.SamplingRequest) (mcphost.SamplingAnswer, error)
 
 // NewSampler makes the function that asks the model for a server: the server's own
 // messages and tools alone, no history, nothing stored in a conversation. model finds
 // exactly the target where it names one, else the conversation's model. A call in the
-// answer of a tool that was not offered, or that cannot be read, fails the whole.
-func NewSampler(model func(ctx context.Context, conversation string, t consent.Target) (*llm.Client, string, error)) Sampler {
-	return func(ctx context.Context, conversation string, t consent.Target, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
+// answer of a tool that was not offered, or that cannot be read, fails the whole. The request is
+// recorded by what recorder gives.
+func NewSampler(recorder func() Recorder, model func(ctx context.Context, conversation string, t consent.Target) (*llm.Client, string, error)) Sampler {
+	return func(ctx context.Context, conversation string, t consent.Target, record int64, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
 		client, name, err := model(ctx, conversation, t)
 		if err != nil {
 			return mcphost.SamplingAnswer{}, err
@@ -35,7 +36,7 @@ func NewSampler(model func(ctx context.Context, conversation string, t consent.T
 		for _, t := range r.Tools {
 			req.Tools = append(req.Tools, llm.Tool{Name: toolAlias(t.Name), Description: t.Description, Schema: t.InputSchema, Origin: r.Server + "/" + t.Name})
 		}
-		answer, err := client.Stream(ctx, req, func(llm.Event) {})
+		answer, err := recorder().Ask(ctx, client, Asking{For: ForSampling, Conversation: conversation, Model: name, Parent: record, Why: t.Why()}, req, func(llm.Event) {})
 		switch {
 		case err != nil:
 			return mcphost.SamplingAnswer{}, fmt.Errorf("the model did not answer: %w", err)

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"time"
+
 	"steward/app/consent"
 	"steward/storage"
 )
@@ -49,6 +51,22 @@ func Calls(m storage.Message, behind []storage.Message) []Called {
 
 // Attachments gives what was sent along with a person's message.
 func Attachments(m storage.Message) []Attachment { return readMeta(m).Attachments }
+
+// Thought is how long the model reasoned for an answer; 0 where that is not known.
+func Thought(m storage.Message) time.Duration {
+	return time.Duration(readMeta(m).Thought * float64(time.Second))
+}
+
+// Request is the record of the request to the model that a message answers; 0 where that is not known.
+func Request(m storage.Message) int64 {
+	if m.Role != storage.RoleAssistant {
+		return 0
+	}
+	return readMeta(m).Request
+}
+
+// AskedModel is the name by which the model was asked that gave an answer; endpoints report others.
+func AskedModel(m storage.Message) string { return readMeta(m).Asked }
 
 // Problem says why an answer broke off or failed; empty where it did not.
 func Problem(m storage.Message) string { return readMeta(m).Error }

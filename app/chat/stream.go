@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"encoding/json"
 	"strings"
 	"sync"
 	"time"
@@ -106,6 +107,13 @@ func (s *saver) add(text, thought string) {
 	if s.timer == nil && !s.closed {
 		s.timer = time.AfterFunc(storeEvery, s.save)
 	}
+}
+
+// describe sets what is stored beside the text from now on.
+func (s *saver) describe(meta json.RawMessage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.msg.Meta = meta
 }
 
 func (s *saver) save() {

@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -25,11 +26,6 @@ const (
 	// maxHistory is how many stored messages a request is built from.
 	maxHistory  = 2000
 	historyPage = 500
-	// maxNoted is how many bytes of the prompt and of the answer the record of a request
-	// keeps of each.
-	maxNoted = 16 << 10
-	// repeats is how often one call may be made in a turn before a person is told.
-	repeats = 10
 )
 
 // turn is one turn at work; it belongs to its goroutine.
@@ -44,12 +40,19 @@ type turn struct {
 	model    string
 	client   *llm.Client
 	messages []storage.Message
-	rounds   int
+	rounds   int // requests to the model so far
+	limit    int // as often it may be asked before a person is
 	broken   int
-	read     []string       // servers whose output the model has read in this turn
-	made     map[string]int // calls by hash
-	text     string         // last answer, cleaned
-	head     string         // the person's message that is answered
+	read     []string           // servers whose output the model has read in this turn
+	made     map[string]*repeat // by what is called, and with which arguments
+	changes  changes            // of what is offered, since the turn began
+	text     string             // last answer, cleaned
+	head     string             // the person's message that is answered
+
+	fit       *Fit        // how requests are made to fit
+	sent      llm.Request // the last one
+	shortened bool        // a request of this turn was made shorter after a refusal
+	folded    bool        // the conversation was compacted in this turn, or that was tried
 }
 
 // ending is how a turn ends.
@@ -59,7 +62,7 @@ type ending struct {
 }
 
 func (e *Engine) run(ctx context.Context, r *Running, conv storage.Conversation, in Turn, head string) {
-	t := &turn{e: e, r: r, ctx: ctx, log: context.WithoutCancel(ctx), conv: conv, in: in, head: head, id: newID("t_"), made: map[string]int{}}
+	t := &turn{e: e, r: r, ctx: ctx, log: context.WithoutCancel(ctx), conv: conv, in: in, head: head, id: newID("t_"), made: map[string]*repeat{}}
 	end := t.protected()
 	if err := t.storeConversation(); err != nil {
 		end = ending{state: Failed, err: joinSentences(end.err, "the turn could not be stored: "+t.sentence(err))}
@@ -122,12 +125,12 @@ func (t *turn) protected() (end ending) {
 }
 
 func (t *turn) work() ending {
-	client, model, err := t.e.o.Model(t.ctx, t.conv.ID)
-	t.client, t.model = client, model
-	t.e.o.Bus.Publish(event.TurnStart{Conversation: t.conv.ID, Model: model})
+	err := t.chooseModel()
+	t.e.o.Bus.Publish(event.TurnStart{Conversation: t.conv.ID, Model: t.model})
 	if err != nil {
 		return t.failed(err)
 	}
+	t.fit = ReadMeta(t.conv).Fit
 	if t.messages, err = t.history(); err != nil {
 		return t.failed(err)
 	}
@@ -135,12 +138,13 @@ func (t *turn) work() ending {
 		return t.failed(err)
 	}
 	t.warn()
-	limit := t.in.MaxRounds
-	if limit <= 0 {
-		limit = DefaultMaxRounds
-	}
+	t.limit = t.perGo()
 	for {
-		t.rounds++
+		if t.rounds++; t.rounds > 1 {
+			if err := t.chooseModel(); err != nil {
+				return t.failed(err)
+			}
+		}
 		offers, system, err := t.offers()
 		if err != nil {
 			return t.failed(err)
@@ -148,6 +152,7 @@ func (t *turn) work() ending {
 		if end := t.countTools(offers); end != nil {
 			return *end
 		}
+		t.makeRoom(offers, system)
 		answer, end := t.ask(offers, system)
 		if end != nil {
 			return *end
@@ -155,10 +160,20 @@ func (t *turn) work() ending {
 		if len(answer.Calls) == 0 {
 			return ending{state: Finished}
 		}
-		if end := t.round(answer, offers, t.rounds >= limit); end != nil {
+		if end := t.round(answer, offers); end != nil {
 			return *end
 		}
 	}
+}
+
+// chooseModel takes the model that the conversation is set to now: one that the person has changed
+// to during the turn is asked from the next request on.
+func (t *turn) chooseModel() error {
+	client, model, err := t.e.o.Model(t.ctx, t.conv.ID)
+	if err == nil || t.client == nil {
+		t.client, t.model = client, model
+	}
+	return err
 }
 
 func (t *turn) warn() {
@@ -259,10 +274,14 @@ func (t *turn) stopped() ending {
 func (t *turn) ask(offers offers, system string) (llm.Answer, *ending) {
 	answer, err := t.request(offers, system)
 	var e *llm.Error
-	if errors.As(err, &e) && e.Kind == "context" && answer.Text == "" && !t.isTight() && t.ctx.Err() == nil {
-		t.e.setTight(t.conv.ID)
+	if errors.As(err, &e) && e.Kind == llm.KindContext && answer.Text == "" && t.ctx.Err() == nil && t.shorten(e) {
 		t.e.notice(t.conv.ID, "context", "", "The request was too long for the model's context window. Earlier tool results are shortened, and the request is sent once more; no tool runs again.")
-		answer, err = t.request(offers, system)
+		if answer, err = t.request(offers, system); errors.As(err, &e) && e.Kind == llm.KindContext {
+			t.shorten(e)
+		}
+	}
+	if err == nil {
+		t.fits()
 	}
 	switch {
 	case err == nil && len(answer.Calls) > 0:
@@ -280,26 +299,11 @@ func (t *turn) ask(offers offers, system string) (llm.Answer, *ending) {
 	return answer, nil
 }
 
-func (t *turn) isTight() bool {
-	t.e.mu.Lock()
-	defer t.e.mu.Unlock()
-	return t.e.tight[t.conv.ID]
-}
-
-func (e *Engine) setTight(conversation string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.tight[conversation] = true
-}
-
 // request streams one answer and stores it as it grows.
 func (t *turn) request(offers offers, system string) (llm.Answer, error) {
-	budget := roomy
-	if t.isTight() {
-		budget = tight
-	}
-	req := Build(Input{System: system, Messages: t.messages, Tools: offers.tools, Budget: budget})
+	req := t.build(offers, system)
 	t.set(&req, t.e.o.Parameters(t.ctx, t.conv.ID))
+	t.sent = req
 	msg := storage.Message{
 		ID: newID("m_"), Conversation: t.conv.ID, Role: storage.RoleAssistant, State: storage.StateStreaming,
 		Model: t.model, Time: t.e.o.Now().UTC(), Parent: ended(t.messages),
@@ -309,36 +313,45 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 	t.e.o.Bus.Publish(event.MessageStarted{Conversation: t.conv.ID, ID: msg.ID, Model: t.model})
 	s := newSaver(t.e.o.Store, msg, t.put)
 	defer s.close()
-	start := t.e.o.Now()
 	v := &viewer{t: t, saver: s, live: live, text: piece{known: t.e.o.Known.Stream()}, thought: piece{known: t.e.o.Known.Stream()}}
-	answer, err := t.client.Stream(t.ctx, req, v.on)
+	got, err := t.e.recorder().Ask(t.ctx, t.client, t.asking(msg.ID, v), req, v.on)
 	v.end()
 	s.close()
+	answer := got.Answer
 	answer.Text, answer.Reasoning = t.e.o.Known.Known(answer.Text), t.e.o.Known.Known(answer.Reasoning)
-	noteErr := t.noteRequest(req, msg.ID, answer, err, t.e.o.Now().Sub(start).Seconds())
+	t.e.report(t.client, t.model, req, answer.Usage)
 	msg.Text, msg.Reasoning, msg.State = answer.Text, answer.Reasoning, storedState(answer, err)
 	if answer.Model != "" {
 		msg.Model = answer.Model
 	}
 	t.text = clean.Clean(answer.Text)
-	if err == nil && noteErr == nil && len(answer.Calls) > 0 {
+	kept := v.meta(t.sentenceOf(err))
+	kept.Spent, kept.Extra = spentOf(t.client, t.model, answer.Usage, got.Seconds), t.e.vendors(answer.Extra)
+	var metaErr error
+	msg.Meta, metaErr = encode(kept)
+	err = errors.Join(err, metaErr)
+	if err == nil && len(answer.Calls) > 0 {
 		t.messages = append(t.messages, msg) // stored with its calls by round
 		return answer, nil
 	}
 	if err != nil && answer.Text == "" && answer.Reasoning == "" {
 		t.r.live.Store(nil)
-		return answer, errors.Join(err, noteErr) // there is nothing to keep
-	}
-	if err != nil {
-		meta, encodeErr := encode(storedMeta{Error: t.sentence(err)})
-		msg.Meta, noteErr = meta, errors.Join(noteErr, encodeErr)
+		return answer, err // there is nothing to keep
 	}
 	t.messages = append(t.messages, msg)
 	if storeErr := t.e.o.Store.Write(t.log, func(tx *storage.Tx) error { return t.put(tx, msg) }); storeErr != nil {
 		err = errors.Join(err, fmt.Errorf("the answer could not be stored: %w", storeErr))
 	}
 	t.stored(msg)
-	return answer, errors.Join(err, noteErr)
+	return answer, err
+}
+
+// vendors is what an endpoint added, without known secrets, as it is kept and sent back.
+func (e *Engine) vendors(extra json.RawMessage) json.RawMessage {
+	if len(extra) == 0 {
+		return nil
+	}
+	return json.RawMessage(e.o.Known.KnownJSON(string(extra)))
 }
 
 func storedState(a llm.Answer, err error) string {
@@ -351,49 +364,6 @@ func storedState(a llm.Answer, err error) string {
 		return storage.StateFailed
 	}
 	return storage.StateComplete
-}
-
-// noteRequest records the request itself; it needs no commit of its own.
-func (t *turn) noteRequest(req llm.Request, id string, a llm.Answer, failed error, seconds float64) error {
-	o := journal.Outcome{Outcome: journal.OK, Effect: journal.EffectDone, Seconds: seconds}
-	switch {
-	case a.State == llm.StateStopped || t.ctx.Err() != nil:
-		o.Outcome, o.Effect, o.Reason = journal.Cancelled, journal.EffectUnknown, "stopped by the person"
-	case a.State == llm.StateInterrupted:
-		o.Outcome, o.Effect = journal.Unknown, journal.EffectUnknown
-	case failed != nil:
-		o.Outcome, o.Effect = journal.ProtocolError, journal.EffectUnknown
-	}
-	if failed != nil && o.Reason == "" {
-		o.Reason = clean.Line(t.e.o.Redact(failed.Error()), 500)
-	}
-	detail := map[string]any{
-		"messages": len(req.Messages), "tools": len(req.Tools), "finish": a.Finish, "calls": len(a.Calls),
-		"input_tokens": a.Usage.Input, "output_tokens": a.Usage.Output,
-	}
-	if n := len(t.messages); t.rounds == 1 && n > 0 { // later requests of a turn carry results
-		detail["prompt"], detail["prompt_message"] = t.noted(t.in.Text), t.messages[n-1].ID
-	}
-	if a.Text != "" {
-		detail["answer"], detail["answer_message"] = t.noted(a.Text), id
-	}
-	_, err := t.e.o.Journal.Note(t.log, journal.Proposal{
-		Kind: journal.KindModel, Conversation: t.conv.ID, Model: t.model, Detail: detail,
-	}, o)
-	if err != nil {
-		return fmt.Errorf("the request to the model could not be recorded: %w", err)
-	}
-	return nil
-}
-
-// noted is a text as the record of a request keeps it: to be read and found there. The
-// whole stands in the conversation.
-func (t *turn) noted(text string) string {
-	text = t.e.o.Known.Known(text) // before it is cut, which could hide half of a secret from it
-	if len(text) > maxNoted {
-		text = strings.ToValidUTF8(text[:maxNoted], "") + " […]"
-	}
-	return clean.Clean(text)
 }
 
 func joinSentences(parts ...string) string {

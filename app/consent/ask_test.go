@@ -224,8 +224,8 @@ func TestAnAddressIsOpenedOnlyByThePersonAndAsShown(t *testing.T) {
 	}
 }
 
-func sampler(count *atomic.Int32) func(context.Context, string, Target, mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
-	return func(_ context.Context, _ string, _ Target, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
+func sampler(count *atomic.Int32) func(context.Context, string, Target, int64, mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
+	return func(_ context.Context, _ string, _ Target, _ int64, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
 		count.Add(1)
 		return mcphost.SamplingAnswer{Model: "fake", Text: "answer to: " + r.System + r.Messages[0].Content[0].Text, StopReason: "endTurn"}, nil
 	}
@@ -243,7 +243,7 @@ func TestSamplingThatNobodyIsAskedAbout(t *testing.T) {
 		{"a server that may not", "refused", "denied", "denied", func(o *Options) { o.Policy.Sampling = Allow; o.Sampling = func(string) bool { return false } }, 0},
 		{"a model that fails", "model", "protocol_error", "failed", func(o *Options) {
 			o.Policy.Sampling = Allow
-			o.Sample = func(context.Context, string, Target, mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
+			o.Sample = func(context.Context, string, Target, int64, mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
 				return mcphost.SamplingAnswer{}, errors.New("429 SENTINEL")
 			}
 		}, 0},
@@ -318,7 +318,7 @@ func TestAServersRequestReachesPersonAndModelCleaned(t *testing.T) {
 	r := newRig(t, func(o *Options) {
 		allow(o)
 		o.Redact = func(s string) string { return strings.ReplaceAll(s, "SENTINEL", "[secret]") }
-		o.Sample = func(_ context.Context, _ string, _ Target, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
+		o.Sample = func(_ context.Context, _ string, _ Target, _ int64, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
 			got.Store(r.System + "|" + r.Messages[0].Content[0].Text)
 			return mcphost.SamplingAnswer{Model: "fake", Text: "a"}, nil
 		}

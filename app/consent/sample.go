@@ -111,7 +111,7 @@ func (s *sampling) run() (mcphost.SamplingAnswer, error) {
 		}
 	}
 	counted()
-	answer, err := s.g.o.Sample(s.ctx, s.o.conversation, s.target, s.req)
+	answer, err := s.g.o.Sample(s.ctx, s.o.conversation, s.target, s.entry.Number(), s.req)
 	if err != nil {
 		return s.fail(err)
 	}

@@ -24,7 +24,7 @@ type seenModel struct {
 	got    []mcphost.SamplingRequest
 }
 
-func (m *seenModel) sample(_ context.Context, _ string, t Target, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
+func (m *seenModel) sample(_ context.Context, _ string, t Target, _ int64, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.target, m.got = append(m.target, t), append(m.got, r)
@@ -97,7 +97,7 @@ func TestAnEditedRequestIsWhatTheModelGets(t *testing.T) {
 	r.answer(j, Answer{Action: Send})
 	wait(t, out)
 	got := m.got[0]
-	if got.System != system || len(got.Messages) != 2 || got.Messages[0].Content[0].Text != masked || len(got.Messages[1].Content) != 0 || got.MaxTokens != 7 || m.target[0] != (Target{Endpoint: "e_1", Model: "large"}) {
+	if got.System != system || len(got.Messages) != 2 || got.Messages[0].Content[0].Text != masked || len(got.Messages[1].Content) != 0 || got.MaxTokens != 7 || m.target[0] != (Target{Endpoint: "e_1", Model: "large", Chosen: true}) {
 		t.Errorf("the model got %+v at %+v", got, m.target[0])
 	}
 	if mapped["e_1/claude"] != "large" {

@@ -138,6 +138,7 @@ func (s *sampling) intend() error {
 	v := struct {
 		Endpoint    string         `json:"endpoint,omitempty"`
 		Model       string         `json:"model,omitempty"`
+		Why         string         `json:"why"`
 		System      string         `json:"systemPrompt"`
 		Messages    []message      `json:"messages"`
 		MaxTokens   int            `json:"maxTokens"`
@@ -145,7 +146,7 @@ func (s *sampling) intend() error {
 		Stop        []string       `json:"stopSequences,omitempty"`
 		Tools       []recordedTool `json:"tools,omitempty"`
 		ToolChoice  string         `json:"toolChoice,omitempty"`
-	}{s.target.Endpoint, s.target.Model, s.req.System, []message{}, s.req.MaxTokens, s.req.Temperature, s.req.Stop, recordedTools(s.req.Tools), s.req.ToolChoice}
+	}{s.target.Endpoint, s.target.Model, s.target.Why(), s.req.System, []message{}, s.req.MaxTokens, s.req.Temperature, s.req.Stop, recordedTools(s.req.Tools), s.req.ToolChoice}
 	for _, m := range s.req.Messages {
 		v.Messages = append(v.Messages, message{m.Role, recordedBlocks(m.Content)})
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"steward/app/clean"
 	"steward/mcphost"
 )
 
@@ -35,6 +36,24 @@ type Target struct {
 	// Hint is the hint that the person has mapped to this model; empty where the model is
 	// the conversation's.
 	Hint string
+	// Prefers is what the server says it cares for most ("cost", "speed" or "intelligence"),
+	// where the person has set this model for that.
+	Prefers string
+	// Chosen says that the person chose the model for this request.
+	Chosen bool
+}
+
+// Why says why a request goes to this model, for the record.
+func (t Target) Why() string {
+	switch {
+	case t.Chosen:
+		return "the person chose it for this request"
+	case t.Hint != "":
+		return fmt.Sprintf("the person set it for servers that ask for “%s”", clean.Reveal(t.Hint))
+	case t.Prefers != "":
+		return "the person set it for servers that prefer " + t.Prefers
+	}
+	return "it is the conversation's model"
 }
 
 // SamplingMessage is one message of a sampling request. Note describes the
@@ -113,7 +132,7 @@ func (s *sampling) edit(a Answer) error {
 		s.req.MaxTokens = e.MaxTokens
 	}
 	if e.Model != "" && e.Model != s.target.Model {
-		s.target.Model, s.target.Hint = e.Model, ""
+		s.target.Model, s.target.Hint, s.target.Prefers, s.target.Chosen = e.Model, "", "", true
 	}
 	if e.Messages != nil {
 		var messages []mcphost.SamplingMessage

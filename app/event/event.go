@@ -192,11 +192,27 @@ type WaitingGone struct {
 }
 
 // ConversationChanged says that something about a conversation differs from before.
-// What is one of created, title, pinned, archived, settings, branch, deleted (it can
-// still be brought back), restored and erased.
+// What is one of created, title, pinned, archived, settings, branch, compacted (the model is
+// given another selection of its messages), deleted (it can still be brought back), restored and
+// erased.
 type ConversationChanged struct {
 	Conversation string
 	What         string
+}
+
+// States of a Compaction.
+const (
+	CompactionStarted = "started"
+	CompactionDone    = "done"
+	CompactionStopped = "stopped"
+	CompactionFailed  = "failed" // who asked for it is given the reason
+)
+
+// Compaction says that the older part of a conversation is being summed up, or that this has
+// ended.
+type Compaction struct {
+	Conversation string
+	State        string
 }
 
 // MessageStarted says that the model begins an answer: the text and the reasoning that
@@ -233,6 +249,7 @@ type SettingsChanged struct{ What string }
 func (ConversationChanged) sealed() {}
 func (MessageStarted) sealed()      {}
 func (MessageStored) sealed()       {}
+func (Compaction) sealed()          {}
 func (ServersChanged) sealed()      {}
 func (ResourceUpdated) sealed()     {}
 func (SettingsChanged) sealed()     {}

@@ -72,6 +72,8 @@ type content struct {
 	Reason    string          `json:"reason,omitempty"`
 	Result    *kept           `json:"result,omitempty"`
 	Frames    []keptFrame     `json:"frames,omitempty"`
+	// Exchange is the hash of what is kept beside the chain, see Entry.Exchanged.
+	Exchange string `json:"exchange,omitempty"`
 }
 
 // kept is a text as recorded, with the length and the keyed hash

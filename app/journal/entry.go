@@ -20,6 +20,8 @@ type Entry struct {
 	kind     Kind
 	proposed string // the arguments as proposed
 
+	conversation string
+
 	mu       sync.Mutex
 	decision string
 	intended bool
@@ -40,7 +42,7 @@ func (j *Journal) Propose(ctx context.Context, p Proposal) (*Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("recording a proposal: %w", err)
 	}
-	return &Entry{j: j, n: n, kind: p.Kind, proposed: p.Arguments}, nil
+	return &Entry{j: j, n: n, kind: p.Kind, proposed: p.Arguments, conversation: p.Conversation}, nil
 }
 
 // Note records a single event that is over already: a server start, a grant, a

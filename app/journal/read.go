@@ -104,6 +104,8 @@ type Detail struct {
 	Cut        bool            // Result holds only the beginning, as a string
 	Frames     []Frame         // secrets replaced, cut to size
 	Erased     bool            // the texts went with their conversation
+
+	exchange string // the hash of what is kept beside the chain
 }
 
 // Event is one event of a record. Data is what it says, as a JSON object.
@@ -174,6 +176,9 @@ func (j *Journal) Show(ctx context.Context, n int64) (Detail, error) {
 				return fmt.Errorf("event %d: %w", e.Seq, err)
 			}
 		}
+		if d.exchange != "" {
+			return d.withExchange(s, d.exchange)
+		}
 		return nil
 	})
 	if err != nil {
@@ -195,6 +200,9 @@ func (d *Detail) add(e storage.Event) error {
 	d.Erased = d.Erased || (e.Body != nil && e.Body.Erased)
 	if first(e.Kind) {
 		d.Definition = m.Definition
+	}
+	if c.Exchange != "" {
+		d.exchange = c.Exchange
 	}
 	if e.Kind == evOutcome || single(e.Kind) {
 		d.Reason = c.Reason

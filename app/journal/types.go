@@ -79,11 +79,13 @@ type Outcome struct {
 
 // Frame is one frame on the wire. Direction is "out" or "in", seen from here.
 // Length is how long it was on the wire, in bytes; 0 when it is handed over is the
-// length of Bytes. Cut says that Bytes lacks its end.
+// length of Bytes. Cut says that Bytes lacks its end. Tail, for [Entry.Exchanged] alone, is the
+// end of one whose middle is not there.
 type Frame struct {
 	Time      time.Time
 	Direction string
 	Bytes     []byte
+	Tail      []byte
 	Length    int64
 	Cut       bool
 }

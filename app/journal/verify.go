@@ -51,7 +51,7 @@ func (j *Journal) VerifyWith(ctx context.Context, progress func(done, of int64))
 	anchors := j.loadAnchors(ctx)
 	v := Verification{OK: true, AnchorChecked: anchors.checked, Notice: anchors.notice}
 	err := j.store.Read(ctx, func(s *storage.Snapshot) error {
-		w := &walk{s: s, folder: j.store.FolderID(), open: map[int64]*projection{}, known: map[string]bool{}, gone: map[string]*finding{}, erased: map[string]bool{}}
+		w := &walk{s: s, folder: j.store.FolderID(), open: map[int64]*projection{}, known: map[string]bool{}, gone: map[string]*finding{}, erased: map[string]bool{}, exchanges: map[int64]bool{}}
 		if err := w.report(progress); err != nil {
 			return err
 		}
@@ -234,6 +234,8 @@ type walk struct {
 	gone map[string]*finding
 	// erased are the conversations whose erasure was met.
 	erased map[string]bool
+	// exchanges are the records that say that something is kept for them beside the chain.
+	exchanges map[int64]bool
 
 	progress func(done, of int64)
 	of       int64 // events there are
@@ -382,6 +384,9 @@ func (w *walk) event(e storage.Event) error {
 		delete(w.gone, m.Conversation)
 		w.erased[m.Conversation] = true
 	}
+	if err := w.exchange(e, c); err != nil {
+		return err
+	}
 	if next.closed {
 		delete(w.open, e.Record)
 		return w.compare(e, next)
@@ -457,6 +462,9 @@ func (w *walk) end() error {
 		if err := w.compare(storage.Event{Seq: w.seq, Record: p.row.N}, p); err != nil {
 			return err
 		}
+	}
+	if err := w.foreignExchange(); err != nil {
+		return err
 	}
 	_, bodies, records, err := w.s.Counts()
 	if err != nil {

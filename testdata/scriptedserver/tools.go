@@ -74,11 +74,18 @@ func (s *Server) entries() []tool {
 	for _, name := range names {
 		if len(o.Only) == 0 || slices.Contains(o.Only, name) {
 			e := entry(name, o.Description)
-			e.entry = strings.TrimSuffix(e.entry, "}") + s.taskSupport(name) + "}"
+			e.entry = strings.TrimSuffix(e.entry, "}") + s.taskSupport(name) + s.annotations(name) + "}"
 			out = append(out, e)
 		}
 	}
 	return out
+}
+
+func (s *Server) annotations(name string) string {
+	if !slices.Contains(s.o.Reads, name) {
+		return ""
+	}
+	return `,"annotations":{"readOnlyHint":true}`
 }
 
 func entry(name, description string) tool {

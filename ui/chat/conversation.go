@@ -66,7 +66,12 @@ func (p *Place) stopCall(id string) {
 	p.d.Go(func(context.Context) { p.d.App.StopCall(id) })
 }
 
-func (p *Place) regenerate() {
+func (p *Place) regenerate() { p.answerAgain(p.d.App.Regenerate) }
+
+// tryAgain goes on where a turn ended before its end.
+func (p *Place) tryAgain() { p.answerAgain(p.d.App.TryAgain) }
+
+func (p *Place) answerAgain(do func(ctx context.Context, id string) (*app.Turn, error)) {
 	id := p.state.conversation
 	if id == "" {
 		return
@@ -78,7 +83,7 @@ func (p *Place) regenerate() {
 			return
 		}
 		p.background(func(ctx context.Context) error {
-			_, err := p.d.App.Regenerate(ctx, id)
+			_, err := do(ctx, id)
 			return err
 		}, p.read)
 	})
@@ -178,6 +183,8 @@ func (p *Place) Commands() []place.Command {
 		{ID: "chat.copy", TitleKey: "chat.copy_answer", Enabled: func() bool { return p.state.last(roleAssistant) != nil }, Do: func() { p.copyText(p.state.last(roleAssistant).words()) }},
 		{ID: "chat.copy_all", TitleKey: "chat.copy_conversation", Enabled: some, Do: p.copyConversation},
 		{ID: "chat.export", TitleKey: "chat.export", Enabled: some, Do: p.export},
+		{ID: "chat.compact", TitleKey: "chat.compact", Enabled: func() bool { return some() && !p.state.working && p.head.facts.use.Compactable }, Do: p.compact},
+		{ID: "chat.context", TitleKey: "chat.context_title", Enabled: some, Do: p.showContext},
 		{ID: "chat.rename", TitleKey: "chat.rename", Enabled: some, Do: func() { p.head.rename() }},
 		{ID: "chat.tools", TitleKey: "chat.tools_here", Do: func() { p.toolSwitches() }},
 		{ID: "chat.model", TitleKey: "chat.choose_model", Do: func() { p.modelMenu() }},

@@ -26,7 +26,7 @@ type headFacts struct {
 	settings app.ConversationSettings
 	tools    []app.OfferedTool
 	points   []app.ModelEndpoint
-	messages int // tokens that the next request takes
+	use      app.ContextUse
 	demo     bool
 	can      app.ModelInfo // what is known of the model that answers next
 	limit    int           // as many tools the endpoint takes; 0 is none known
@@ -41,8 +41,8 @@ func (p *Place) gather(ctx context.Context, id string, want wants) headFacts {
 		if c, err := a.Conversation(ctx, id); err == nil {
 			h.known = c
 		}
-		h.messages, _, _ = a.ContextUse(ctx, id)
 	}
+	h.use, _ = a.ContextUse(ctx, id)
 	h.settings, _ = a.ConversationSettings(ctx, id)
 	if id == "" && want.settings != nil {
 		h.settings = *want.settings
@@ -134,9 +134,9 @@ func newHead(p *Place) *head {
 	h.own = newPill("settings", "", false, func() { p.modelSettings() })
 	h.own.colour, h.own.most = theme.Accent, 200
 	h.tools = newPill("tool", "…", true, p.toolSwitches)
-	h.context = newPill("", "…", false, nil)
+	h.context = newPill("", "…", true, p.showContext)
 	h.more = newChip(quiet, "more", "", func() { p.conversationMenu(h.more) })
-	for _, c := range []*chip{h.demo, h.lock, h.model, h.own, h.tools, h.more} {
+	for _, c := range []*chip{h.demo, h.lock, h.model, h.own, h.tools, h.context, h.more} {
 		c.onShort = p.d.Shortcut
 	}
 	h.demo.Hide()
@@ -152,6 +152,12 @@ func (h *head) show(f headFacts) {
 	h.Refresh()
 	if w := h.p.switches; w != nil {
 		w.refresh()
+	}
+	if w := h.p.panel; w != nil {
+		w.refresh(f.use)
+	}
+	if h.p.state.fills(f.use.Full(), f.use.Refused) {
+		h.p.soon()
 	}
 	if m := h.p.models; m != nil {
 		m.facts()
@@ -181,10 +187,9 @@ func (h *head) say(step int) {
 		model = lang.X("chat.no_model", "No model")
 	}
 	n, servers, tokens := h.facts.toolSum()
-	used := map[string]any{"tokens": count(h.facts.messages)}
 	h.demo.words, h.lock.words = lang.X("shell.demo", "Demo"), lang.X("chat.read_only", "Read-only")
 	h.model.words, h.model.most = clean.Line(model, 60), 220
-	h.tools.words, h.context.words = toolWords(n, servers, tokens), lang.X("chat.context", "Context {{.tokens}} tok", used)
+	h.tools.words, h.context.words = toolWords(n, servers, tokens), contextMark(h.facts.use, false)
 	if h.tools.colour = theme.Dim; h.facts.beyond() > 0 {
 		h.tools.colour = theme.Waiting
 		h.tools.words, _ = h.facts.limitWords()
@@ -200,7 +205,7 @@ func (h *head) say(step int) {
 		h.own.words = strconv.Itoa(h.p.settings.Changed())
 	}
 	if step >= headSums {
-		h.tools.words, h.context.words = strconv.Itoa(n), lang.X("chat.context_short", "{{.tokens}} tok", used)
+		h.tools.words, h.context.words = strconv.Itoa(n), contextMark(h.facts.use, true)
 	}
 	if step >= headIcons {
 		h.demo.words, h.model.most = "", 120
@@ -208,7 +213,11 @@ func (h *head) say(step int) {
 	if step >= headLeast {
 		h.model.words = ""
 	}
-	h.context.Hidden = h.facts.messages == 0 || step >= headLeast
+	h.context.Hidden = h.facts.use.Messages == 0 || step >= headLeast && !h.facts.use.Full()
+	h.context.icon, h.context.colour = "", theme.Dim
+	if h.facts.use.Full() {
+		h.context.icon, h.context.colour = "warning", theme.Waiting
+	}
 }
 
 // fit says as much as leaves the title its room.
@@ -333,6 +342,7 @@ func (p *Place) conversationMenu(at fyne.CanvasObject) {
 		{Label: pin, Icon: "pin", Disabled: none, Do: do(func(ctx context.Context, id string) error { return p.d.App.Pin(ctx, id, !c.Pinned) })},
 		{Label: archive, Icon: "archive", Disabled: none, Do: do(func(ctx context.Context, id string) error { return p.d.App.Archive(ctx, id, !c.Archived) })},
 		{Label: lang.X("chat.duplicate", "Duplicate"), Icon: "copy", Disabled: none, Do: p.duplicate},
+		{Label: lang.X("chat.compact", "Sum up the older part"), Icon: "archive", Disabled: none || p.state.working || !p.head.facts.use.Compactable, Do: p.compact},
 		{Label: lang.X("chat.parameters", "Settings of the model"), Icon: "settings", Do: func() { p.modelSettings() }},
 		{Label: lang.X("chat.copy_conversation", "Copy the conversation as Markdown"), Icon: "copy", Disabled: none, Do: p.copyConversation},
 	}

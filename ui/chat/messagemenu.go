@@ -48,6 +48,9 @@ func (p *Place) messageMenu(id string, view *text.View, link string, at fyne.Pos
 		add("retry", lang.X("chat.regenerate", "Regenerate"), p.regenerate)
 	}
 	items = append(items, p.promptItems(m)...)
+	if took := spentDetail(m.ChatMessage); took != "" {
+		items = append(items, place.MenuItem{}, place.MenuItem{Label: took, Icon: "info", Disabled: true})
+	}
 	if n := len(m.Versions); n > 1 {
 		items = append(items, place.MenuItem{})
 		for i, v := range m.Versions[max(0, n-mostVersions):] {

@@ -66,6 +66,7 @@ type Place struct {
 	switches    *switches       // while they are open
 	models      *modelMenu      // while it is open
 	hunt        *hunt           // while a refused tool is looked for
+	panel       *contextPanel   // while it is open
 	titled      map[string]bool // conversations that were named by the model, or asked about
 	entered     string          // the card that the keyboard was led into last
 	pins        *flowBox        // pinned prompts, above the composer
@@ -322,6 +323,9 @@ func (p *Place) apply(e event.Event) {
 		p.offers.stale()
 	case event.Turn:
 		p.entitle(e)
+		if e.Conversation == p.state.conversation {
+			p.learnWindow()
+		}
 	case event.ConversationChanged:
 		if e.What == "deleted" || e.What == "erased" {
 			p.lost(e.Conversation, e.What == "erased")

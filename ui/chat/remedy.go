@@ -29,7 +29,7 @@ func (p *Place) remedyChip(c *chip, m *message) {
 	switch r.Kind {
 	case event.LeaveOut:
 		c.words = lang.X("chat.leave_out", "Leave out {{.tool}} and try again", map[string]any{"tool": clean.Reveal(cut(r.Tool, 60))})
-		c.tapped = func() { p.leaveOut(r.Server, r.Tool) }
+		c.tapped = func() { p.leaveOutTool(r.Server, r.Tool) }
 	case event.FindTool:
 		c.icon, c.words, c.tapped = "search", lang.X("chat.find_tool", "Find the refused tool"), func() { p.askToFind(m) }
 		if h := p.hunt; h != nil && h.conversation == p.state.conversation {
@@ -45,8 +45,8 @@ func (p *Place) remedyChip(c *chip, m *message) {
 // hunts is how many requests it takes to find one of n tools, at most.
 func hunts(n int) int { return bits.Len(uint(max(n-1, 0))) + 2 }
 
-// leaveOut switches a tool off in this conversation and asks the model again.
-func (p *Place) leaveOut(server, tool string) {
+// leaveOutTool switches a tool off in this conversation and asks the model again.
+func (p *Place) leaveOutTool(server, tool string) {
 	id := p.state.conversation
 	p.list.SetFollow(true)
 	p.stored(id, func(err error) {
@@ -55,7 +55,7 @@ func (p *Place) leaveOut(server, tool string) {
 			return
 		}
 		p.background(func(ctx context.Context) error {
-			_, err := p.d.App.LeaveOut(ctx, id, server, tool)
+			_, err := p.d.App.LeaveOutTool(ctx, id, server, tool)
 			return err
 		}, p.read)
 	})

@@ -10,7 +10,7 @@ import (
 
 var kindNames = map[rowKind]string{
 	rowUser: "user:", rowReasoning: "reasoning:", rowAnswer: "answer:", rowCall: "call:", rowItem: "item:",
-	rowEnding: "ending:", rowActions: "actions:", rowThinking: "thinking:", rowNotice: "notice:", rowTop: "top:",
+	rowEnding: "ending:", rowActions: "actions:", rowThinking: "thinking:", rowNotice: "notice:", rowTop: "top:", rowNote: "note:", rowFull: "full:",
 }
 
 func keyOf(kind rowKind, id string) string { return kindNames[kind] + id }
@@ -72,6 +72,10 @@ func (p *presenter) arrange() []row {
 			out = append(out, row{kind: rowUser, key: keyOf(rowUser, m.ID), message: m})
 			continue
 		}
+		if m.Role == roleNote {
+			out = append(out, row{kind: rowNote, key: keyOf(rowNote, m.ID), message: m})
+			continue
+		}
 		if m.thoughts() != "" {
 			out = append(out, row{kind: rowReasoning, key: keyOf(rowReasoning, m.ID), message: m})
 		}
@@ -79,7 +83,7 @@ func (p *presenter) arrange() []row {
 			out = append(out, row{kind: rowAnswer, key: keyOf(rowAnswer, m.ID), message: m})
 		}
 		for i := range m.Calls {
-			c := &m.Calls[i]
+			c := p.held(&m.Calls[i])
 			asks := func(i consent.Item) bool { return i.Call != nil && i.Call.ID() == c.ID }
 			if !slices.ContainsFunc(items, asks) { // the card of a call that waits says all its line would
 				out = append(out, row{kind: rowCall, key: keyOf(rowCall, c.ID), call: c, message: m})
@@ -102,6 +106,9 @@ func (p *presenter) arrange() []row {
 	}
 	take(func(consent.Item) bool { return true })
 	out = append(out, p.notices...)
+	if p.full && !p.working && !p.refused && len(p.messages) > 0 {
+		out = append(out, row{kind: rowFull, key: keyOf(rowFull, "")})
+	}
 	if p.silent() {
 		out = append(out, row{kind: rowThinking, key: keyOf(rowThinking, "")})
 	}
@@ -109,6 +116,17 @@ func (p *presenter) arrange() []row {
 		out = append([]row{{kind: rowTop, key: keyOf(rowTop, "")}}, out...)
 	}
 	return out
+}
+
+// held shows a call as waiting where its turn asks whether it may go on: it has not begun.
+func (p *presenter) held(c *app.CallState) *app.CallState {
+	asks := func(i consent.Item) bool { return i.Kind == consent.KindRounds }
+	if c.State != callRunning || c.Record != 0 || !slices.ContainsFunc(p.items, asks) {
+		return c
+	}
+	waits := *c
+	waits.State = callWaiting
+	return &waits
 }
 
 // ended says whether an answer stopped before its end.

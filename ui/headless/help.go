@@ -29,7 +29,7 @@ func flagHelps() []flagHelp {
 		{"--attach FILE", "attach a file to the prompt (repeatable)", []string{"ask"}},
 		{"--without NAME", "offer the model no tool of this server, or not the tool SERVER/TOOL (repeatable)", []string{"ask", "tools"}},
 		{"--tool-timeout D", "limit of a tool call without progress, such as 90s; a number alone is seconds (default 60s)", turn},
-		{"--max-rounds N", "rounds of tool calls before the turn stops (default 25)", []string{"ask"}},
+		{"--max-rounds N", "model requests before a turn asks whether it may go on, or stops where nobody can be asked (default 25)", []string{"ask"}},
 		{"--events", "JSON lines on stdout instead of text", turn},
 		{"--json", "JSON instead of text (servers list, journal, doctor)", []string{"servers", "journal", "doctor"}},
 		{"--secret NAME", "servers review|trust: store the secret that the entry names as ${secret:NAME} first; asked for, or read from stdin", []string{"servers"}},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"steward/app"
 	"steward/app/clean"
 	"steward/app/journal"
 )
@@ -26,9 +27,15 @@ func recordText(d journal.Detail) (string, error) {
 			indent(&b, label, shortened(text, maxHeadText))
 		}
 	}
-	prompt, answer := exchanged(d)
-	head("  Asked:     ", prompt)
-	head("  Sent:      ", clean.Reveal(d.Arguments))
+	asked := app.ReadModelRecord(d)
+	if d.Kind == journal.KindModel {
+		head("  For:       ", asked.Purpose)
+		head("  Endpoint:  ", clean.Reveal(asked.Endpoint))
+		head("  Why:       ", asked.Why)
+		head("  Asked:     ", asked.Prompt)
+	} else {
+		head("  Sent:      ", clean.Reveal(d.Arguments))
+	}
 	if d.Decision != "" {
 		by := ""
 		if d.By != "" {
@@ -44,8 +51,12 @@ func recordText(d journal.Detail) (string, error) {
 		came += fmt.Sprintf(", %.3f s", d.Seconds)
 	}
 	head("  Came back: ", came)
-	head("  Answer:    ", answer)
-	head("  Result:    ", string(d.Result))
+	if d.Kind == journal.KindModel {
+		head("  Tokens:    ", asked.Tokens())
+		head("  Answer:    ", asked.Answer)
+	} else {
+		head("  Result:    ", string(d.Result))
+	}
 	head("  Reason:    ", d.Reason)
 
 	frames := d.Frames
@@ -87,20 +98,6 @@ func recordTitle(d journal.Detail) string {
 		title += " " + clean.Reveal(d.Model)
 	}
 	return title
-}
-
-// exchanged is what the record of a request to the model keeps of question and answer.
-func exchanged(d journal.Detail) (prompt, answer string) {
-	if d.Kind != journal.KindModel || len(d.Events) == 0 {
-		return "", ""
-	}
-	var data struct {
-		Detail struct{ Prompt, Answer string }
-	}
-	if json.Unmarshal(d.Events[0].Data, &data) != nil {
-		return "", "" // an event of another form; the details show it as it is
-	}
-	return data.Detail.Prompt, data.Detail.Answer
 }
 
 func shortened(s string, most int) string {

@@ -136,7 +136,7 @@ func (r *run) options() app.Options {
 		Data:         r.data,
 		ServersFile:  r.serversFile,
 		Endpoint:     app.Endpoint{BaseURL: r.baseURL, Model: r.model, KeyEnv: r.keyEnv},
-		Policy:       app.Policy{Calls: "deny", Elicit: "decline", Sampling: "deny", SignIn: "deny"},
+		Policy:       app.Policy{Calls: "deny", Elicit: "decline", Sampling: "deny", SignIn: "deny", Rounds: "deny"},
 		Roots:        r.roots,
 		Without:      r.without,
 		ToolTimeout:  r.toolTimeout,
@@ -292,9 +292,9 @@ func (r *run) policy() (app.Policy, *terminal, error) {
 	otherwise(&p.Calls, "deny")
 	otherwise(&p.Elicit, "decline")
 	otherwise(&p.Sampling, "deny")
-	p.SignIn = "deny"
-	if t != nil && !t.piped { // a line that was written for another question opens no page
-		p.SignIn = "ask"
+	p.SignIn, p.Rounds = "deny", "deny"
+	if t != nil && !t.piped { // a line that was written for another question opens no page and lets nothing go on
+		p.SignIn, p.Rounds = "ask", "ask"
 	}
 	return p, t, nil
 }

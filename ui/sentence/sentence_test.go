@@ -37,7 +37,12 @@ var said = map[string][]string{
 	"../../app/signin.go":                {"signInHint"},
 	"../../app/signinkept.go":            {"Save"},
 	"../../app/chat/turn.go":             {"protected", "warn", "stopped", "ask"},
-	"../../app/chat/round.go":            {"round", "prepare", "countRepeats", "refuse"},
+	"../../app/chat/round.go":            {"round", "prepare", "refuse"},
+	"../../app/chat/limit.go":            {"atLimit"},
+	"../../app/chat/repeat.go":           {"tellRepeats"},
+	"../../app/chat/offers.go":           {"tellChanges", "notOffered", "whyGone"},
+	"../../app/consent/current.go":       {"WhyNotOffered", "usable", "whyNotCurrent", "whyBlocked"},
+	"../../app/consent/rounds.go":        {"GoOn", "overWithTurn"},
 	"../../app/chat/engine.go":           {"check"},
 	"../../app/chat/parameters.go":       {"set"},
 	"../../app/chatsettings.go":          {"Check"},
@@ -47,6 +52,9 @@ var said = map[string][]string{
 	"../../app/chat/attach.go":           {"Warning", "ReadFile", "fromBytes", "reviewed"},
 	"../../app/chat/viewer.go":           {"on"},
 	"../../app/app.go":                   {"tellRecovery", "warn"},
+	"../../llm/ending.go":                {"missing", "brokenOff", "noAnswer", "finish"},
+	"../../llm/errors.go":                {"badHint", "networkError", "brokenBy"},
+	"../../llm/stream.go":                {"read"},
 	"../../app/opener/opener.go":         {"Check", "refusedText", "asciiHost", "nameWarning"},
 	"../../app/doctor.go": {"diagnose", "configCheck", "startedChecks", "found", "answers", "effective", "startChecks", "toolsCheck",
 		"offersSentence", "undeclaredCheck", "reviewCheck"},
@@ -86,6 +94,7 @@ var unsaid = []string{
 	"%s on %s", "%d of %d", "%s asks for the model", "%s asks you", "Sign in to %s", "The model’s answer would go to %s", "the form's schema must be an object of fields, not %s",
 	`the form's "properties" must be an object`, "the form has more than %d fields",
 	"a number in a form that programs read differently", // of a host that is then said to be invalid
+	"The model wants to go on", "a turn can be let go on or stopped, not %q",
 }
 
 // pieces are texts that are parts of sentences; whole are the sentences that they make.
@@ -102,12 +111,29 @@ var pieces = []string{
 }
 
 var whole = []string{
+	"http://x sent an event that is not JSON (at byte 3: a value was expected). What came before it was kept. Try again, or use another endpoint.",
+	"http://x sent an event that is not complete JSON (it ends too early). What came before it was kept. Try again, or use another endpoint.",
+	"http://x sent a line longer than 16 MB. What came before it was kept. Try again, or use another endpoint.",
+	"http://x sent an event longer than 16 MB. What came before it was kept. Try again, or use another endpoint.",
+	"http://x sent an answer longer than 16 MB. What came before it was kept. Try again, or use another endpoint.",
+	"The answer reached its length limit before the arguments of this call came. Nothing was run. Send the whole call again with one complete JSON object.",
+	"The answer reached its length limit and the arguments of this call were cut. Nothing was run. Send the whole call again with one complete JSON object.",
+	"The arguments were cut: they are not complete JSON. Nothing was run. Send the whole call again with one complete JSON object.",
+	"The arguments are longer than 7 bytes. Nothing was run. Send the whole call again with one complete JSON object.",
+	"The arguments are not valid UTF-8. Nothing was run. Send the whole call again with one complete JSON object.",
+	"The arguments are not valid Unicode text. Nothing was run. Send the whole call again with one complete JSON object.",
+	"The arguments are not valid JSON: at byte 2: a colon was expected. Nothing was run. Send the whole call again with one complete JSON object.",
+	"The arguments are a number, not a JSON object. Nothing was run. Send the whole call again with one complete JSON object.",
+	"The arguments are not usable: a text holds half of a Unicode surrogate pair. Nothing was run. Send the whole call again with one complete JSON object.",
+	"The pieces of several tool calls were mixed and cannot be told apart. Nothing was run. Send the whole call again with one complete JSON object.",
+	"It could not read a tool call or a result in the conversation: begin a new one, or go back before it.",
 	"the limit of 1 round for one turn was reached; send another message to go on", "the limit of 25 rounds for one turn was reached; send another message to go on",
 	"the server https://x/mcp wants a sign-in: the authorization server https://y gave no token (status 400, invalid_grant).",
 	"the server https://x/mcp wants a sign-in (401 Unauthorized): signing in was refused.",
 	"the server https://x/mcp wants a sign-in: signing in was refused.", "the sign-in could not be deleted: no",
 	"the server https://x/mcp wants a sign-in, which would travel unprotected over plain http.",
 	"A call of x was not executed: there is no tool named x. Use one of the tools that are offered, by its exact name.",
+	"A call of x was not executed: x is no longer offered, because the server s is not running.",
 	"must have at least 1 character, has 0", "must have at most 3 items, has 5", "must have at least 2 entries, has 1", "must have at most 1 property, has 2",
 	"must be 3 or more, not 2", "must be less than 3, not 3", "This must be a whole number, not 2.5.", "Enter a number, for example 2.5.",
 	`"x" is not a whole number; write it in digits, for example 20.`, `"2,5" is not a number; write it in digits, with a point, for example 2.5.`,
@@ -197,10 +223,12 @@ func TestWorded(t *testing.T) {
 		"this can no longer be allowed: the server s is not running":                                                           "现在不能再允许：服务器 s 没有运行",
 		"the arguments do not fit the tool's input schema (/n: must be an integer, not a string; /b: is required but missing)": "参数不符合工具的输入模式（/n: 必须是整数，不能是字符串; /b: 必填，但缺失）",
 		"Something else.": "Something else.",
-		"The program \"x\" cannot be run: /a/x is not marked executable; PATH searched: /a:/b.":                           "无法运行程序 \"x\"：/a/x 没有可执行权限; 查找过的 PATH：/a:/b。",
-		"The program ended before it was ready, with exit status 3.\nThe last that it wrote on standard error:\nThe end.": "程序还没就绪就结束了，退出码 3。\n它最后写到标准错误的内容：\nThe end.",
-		"The server https://x/mcp wants a sign-in: signing in was refused.":                                               "服务器 https://x/mcp 要求登录：登录被拒绝。",
-		"The program broke the connection off before it was ready: it closed its standard output.":                        "程序还没就绪就断开了连接：关闭了标准输出。",
+		"The connection to http://127.0.0.1:9 broke before an answer came (it was reset). Try again.":                                                                 "与 http://127.0.0.1:9 的连接在回答到来之前断开了（连接被重置）。请再试一次。",
+		"A call of f was not executed: The arguments were cut: they are not complete JSON. Nothing was run. Send the whole call again with one complete JSON object.": "对 f 的调用没有执行：参数被截断：不是完整的 JSON。没有执行任何操作，已请模型把整个调用重新发来。",
+		"The program \"x\" cannot be run: /a/x is not marked executable; PATH searched: /a:/b.":                                                                       "无法运行程序 \"x\"：/a/x 没有可执行权限; 查找过的 PATH：/a:/b。",
+		"The program ended before it was ready, with exit status 3.\nThe last that it wrote on standard error:\nThe end.":                                             "程序还没就绪就结束了，退出码 3。\n它最后写到标准错误的内容：\nThe end.",
+		"The server https://x/mcp wants a sign-in: signing in was refused.":                                                                                           "服务器 https://x/mcp 要求登录：登录被拒绝。",
+		"The program broke the connection off before it was ready: it closed its standard output.":                                                                    "程序还没就绪就断开了连接：关闭了标准输出。",
 	} {
 		got := sentence.Lines(s)
 		if want != "" && got != want {
@@ -215,7 +243,6 @@ func TestWorded(t *testing.T) {
 // What an endpoint has shown by a refusal is told in words of both languages, and so is the advice behind a refusal that
 // is about tools.
 func TestWhatEndpointsShowHasWords(t *testing.T) {
-	t.Parallel()
 	source, err := os.ReadFile("../../llm/adapt.go")
 	if err != nil {
 		t.Fatal(err)
