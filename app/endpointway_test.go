@@ -238,6 +238,34 @@ func TestHeadersThatCannotBeSent(t *testing.T) {
 	}
 }
 
+// What of the network cannot be used ends the turn at once, with what to do; nothing is tried again.
+func TestANetworkThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	r := newRig(t, map[string]any{})
+	s := must(t, func() (Settings, error) { return r.app.Settings(ctx) })
+	s.CAFile = filepath.Join(t.TempDir(), "none.pem")
+	check(t, r.app.SaveSettings(ctx, s))
+	fails := func(want ...string) {
+		t.Helper()
+		wait, cancel := context.WithTimeout(ctx, 40*time.Second)
+		defer cancel()
+		result, err := r.send(Draft{Text: "x"}).Wait(wait)
+		for _, w := range want {
+			if err != nil || result.State != "failed" || !strings.Contains(result.Error, w) || strings.Contains(result.Error, "CANARY") {
+				t.Errorf("%q is not in %+v, %v", w, result, err)
+			}
+		}
+	}
+	fails("none.pem", "cannot be read", "BEGIN CERTIFICATE")
+	s.CAFile, s.Proxy = "", "http://me:${secret:none}@proxy.example:3128"
+	check(t, r.app.SaveSettings(ctx, s))
+	fails("password of the proxy cannot be read", "none")
+	if n := len(r.model.Requests()); n != 0 {
+		t.Errorf("%d requests were sent", n)
+	}
+}
+
 // Endpoints of one host keep keys and waiting times of their own.
 func TestTwoEndpointsOfOneHost(t *testing.T) {
 	t.Parallel()

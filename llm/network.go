@@ -23,6 +23,19 @@ func checkHeader(base *url.URL, e Endpoint) *Error {
 	return nil
 }
 
+// usable makes an error of the owner's own one that is not tried again. It must not repeat
+// the proxy's address, which may hold a password.
+func usable(proxy func(*http.Request) (*url.URL, error)) func(*http.Request) (*url.URL, error) {
+	return func(r *http.Request) (*url.URL, error) {
+		u, err := proxy(r)
+		if err != nil {
+			return nil, &Error{Kind: KindConfig, cause: err,
+				Message: fmt.Sprintf("Nothing was sent to %s (%v). Look at Settings, Network, or at HTTPS_PROXY in the environment.", where(r.URL), err)}
+		}
+		return u, nil
+	}
+}
+
 // proxyRefusal is a proxy's no to CONNECT (RFC 9110 §9.3.6).
 type proxyRefusal struct {
 	host   string

@@ -164,9 +164,9 @@ func redirectTarget(resp *http.Response) string {
 // newTransport is a transport with connections of its own.
 func newTransport(o Options) *http.Transport {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
-	proxy := o.Proxy
-	if proxy == nil {
-		proxy = http.ProxyFromEnvironment
+	proxy := http.ProxyFromEnvironment
+	if o.Proxy != nil {
+		proxy = usable(o.Proxy)
 	}
 	var trusted *tls.Config // nil: the system's certificates
 	if o.Roots != nil {

@@ -195,7 +195,7 @@ func (h *head) say(step int) {
 		h.tools.words, _ = h.facts.limitWords()
 	}
 	if n > 0 && h.facts.can.Tools == app.Unsupported {
-		h.tools.words = lang.X("chat.tools_not_taken", "The model takes no tools")
+		h.tools.words, h.tools.colour = lang.X("chat.tools_not_taken", "The model takes no tools"), theme.Waiting
 	}
 	h.own.words, h.own.Hidden = changedWords(h.p.settings.Parameters), h.p.settings.Changed() == 0
 	h.passing.words = lang.X("chat.temporary", "Temporary chat")
@@ -292,10 +292,9 @@ func (h *head) paint() {
 	}
 	h.title.set(words, text.Run{Bold: true})
 	h.lock.look, h.lock.icon, h.lock.colour = outlined, "unlock", theme.Dim
+	h.tools.icon = "tool"
 	if h.facts.can.Tools == app.Unsupported {
-		h.tools.icon, h.tools.colour = "warning", theme.Waiting
-	} else {
-		h.tools.icon, h.tools.colour = "tool", theme.Dim
+		h.tools.icon = "warning"
 	}
 	if h.p.settings.ReadOnly {
 		h.lock.look, h.lock.icon, h.lock.colour = chosen, "lock", theme.Accent

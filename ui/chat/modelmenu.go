@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	modelMenuWidth float32 = 440
+	modelMenuWidth float32 = 480
 	modelMenuRow   float32 = 30
 	modelMenuRows          = 12 // visible at once
 )
@@ -123,11 +123,8 @@ func (m *modelMenu) facts() {
 				p.list, p.asking, p.problem = old.list, old.asking, old.problem
 			}
 		}
-		switch {
-		case e.Demo:
+		if e.Demo {
 			m.of.words[e.ID] = lang.X("settings.demo_name", "Demo model")
-		case e.Fixed:
-			m.of.words[e.ID] = lang.X("settings.fixed_name", "Given for this run")
 		}
 		m.of.points = append(m.of.points, p)
 	}
@@ -242,7 +239,7 @@ func (m *modelMenu) take(i int) {
 
 func (m *modelMenu) rowKey(i int) string {
 	l := m.lines[i]
-	return strconv.Itoa(int(l.kind)) + "\x00" + l.choice.Endpoint + "\x00" + l.choice.Model + "\x00" + strconv.FormatBool(l.favourite && l.endpoint == "")
+	return strconv.Itoa(int(l.kind)) + "\x00" + l.choice.Endpoint + "\x00" + l.choice.Model + "\x00" + l.endpoint
 }
 
 // row draws a line.
@@ -274,7 +271,14 @@ func (m *modelMenu) row(i int) fyne.CanvasObject {
 		}
 		left = append(left, sized(widget.NewIcon(mark), 14))
 		name.set(clean.Line(l.info.ID, 200), text.Run{Bold: l.used})
-		note.set(language.CanDo(l.info), text.Run{Color: theme.Dim})
+		words := language.CanDo(l.info)
+		if l.endpoint != "" {
+			words = clean.Line(l.endpoint, 40)
+		}
+		note.set(words, text.Run{Color: theme.Dim})
+		if name.natural+note.natural > modelMenuWidth-26*theme.Step { // the name is what it is chosen by
+			note.set("", text.Run{})
+		}
 		right = append(right, note.box, m.star(l))
 		return container.New(layout.NewCustomPaddedLayout(0, 0, indent, 2*theme.Step), newLine(2*theme.Step, left, name.box, right...))
 	}

@@ -32,7 +32,7 @@ type modelLine struct {
 	title     string // of a group, or of trouble
 	choice    app.ModelChoice
 	info      app.ModelInfo
-	endpoint  string // its name, where the line stands among those of others
+	endpoint  string // its name, of a line among the favourites
 	favourite bool
 	used      bool // answers in this chat
 	count     int  // models of a group
@@ -57,40 +57,24 @@ type menuOf struct {
 // stand in every name that is left.
 func (m menuOf) lines() []modelLine {
 	words := strings.Fields(strings.ToLower(m.typed))
-	fits := func(s ...string) bool {
-		all := strings.ToLower(strings.Join(s, " "))
-		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(all, w) })
-	}
+	typed := strings.TrimSpace(m.typed)
 	kept := make(map[app.ModelChoice]bool, len(m.favourites))
 	for _, f := range m.favourites {
 		kept[f] = true
 	}
 	var out, favourites, groups []modelLine
-	exact := false
-	typed := strings.TrimSpace(m.typed)
+	listed := false // a model of just that name
 	for _, p := range m.points {
-		name := m.name(p)
-		group := modelLine{kind: rowGroup, title: name, choice: app.ModelChoice{Endpoint: p.ID}, asking: p.asking}
-		var own []modelLine
-		for _, info := range p.models(m.now, m.favourites) {
-			c := app.ModelChoice{Endpoint: p.ID, Model: info.ID}
-			exact = exact || info.ID == typed
-			if !fits(info.ID, info.Title, name) {
-				continue
-			}
-			l := modelLine{kind: rowModel, choice: c, info: info, endpoint: name, favourite: kept[c], used: c == m.now}
+		own := m.group(p, words, kept)
+		for _, l := range own {
 			if l.favourite {
-				favourites = append(favourites, l)
+				among := l
+				among.endpoint = m.name(p)
+				favourites = append(favourites, among)
 			}
-			own = append(own, l)
+			listed = listed || l.kind == rowModel && l.info.ID == typed
 		}
-		group.count = len(own)
-		if p.problem != "" && len(words) == 0 {
-			own = append([]modelLine{{kind: rowTrouble, title: p.problem, choice: group.choice}}, own...)
-		}
-		if len(own) > 0 || p.asking && len(words) == 0 {
-			groups = append(append(groups, group), own...)
-		}
+		groups = append(groups, own...)
 	}
 	if m.own && len(words) == 0 {
 		out = append(out, modelLine{kind: rowUsualModel})
@@ -99,12 +83,33 @@ func (m menuOf) lines() []modelLine {
 		out = append(append(out, modelLine{kind: rowGroup, title: m.favourite, count: len(favourites)}), favourites...)
 	}
 	out = append(out, groups...)
-	if typed != "" && !exact && !strings.ContainsAny(typed, "\n\t") {
-		if i := slices.IndexFunc(m.points, func(p point) bool { return p.ID == m.now.Endpoint && !p.Demo }); i >= 0 {
-			out = append(out, modelLine{kind: rowTypedModel, title: m.name(m.points[i]), choice: app.ModelChoice{Endpoint: m.now.Endpoint, Model: typed}})
-		}
+	i := slices.IndexFunc(m.points, func(p point) bool { return p.ID == m.now.Endpoint && !p.Demo })
+	if typed != "" && !listed && i >= 0 {
+		out = append(out, modelLine{kind: rowTypedModel, title: m.name(m.points[i]), choice: app.ModelChoice{Endpoint: m.now.Endpoint, Model: typed}})
 	}
 	return out
+}
+
+// group are the lines of one endpoint; nothing where no model of it is left.
+func (m menuOf) group(p point, words []string, kept map[app.ModelChoice]bool) []modelLine {
+	name := m.name(p)
+	var own []modelLine
+	for _, info := range p.models(m.now, m.favourites) {
+		all := strings.ToLower(info.ID + " " + info.Title + " " + name)
+		if slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(all, w) }) {
+			continue
+		}
+		c := app.ModelChoice{Endpoint: p.ID, Model: info.ID}
+		own = append(own, modelLine{kind: rowModel, choice: c, info: info, favourite: kept[c], used: c == m.now})
+	}
+	head := modelLine{kind: rowGroup, title: name, choice: app.ModelChoice{Endpoint: p.ID}, asking: p.asking, count: len(own)}
+	if p.problem != "" && len(words) == 0 {
+		own = append([]modelLine{{kind: rowTrouble, title: p.problem, choice: head.choice}}, own...)
+	}
+	if len(own) == 0 && (!p.asking || len(words) > 0) {
+		return nil
+	}
+	return append([]modelLine{head}, own...)
 }
 
 func (m menuOf) name(p point) string {

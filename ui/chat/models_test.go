@@ -108,7 +108,7 @@ func modelsAreChosen(t *testing.T, variant, tongue string) {
 	m.star(m.lines[at]).tapped()
 	b.until("it is a favourite", func() bool { return len(m.of.favourites) == 1 })
 	m.search.SetText("")
-	if first := m.lines[1]; m.lines[0].kind != rowGroup || !first.favourite || first.choice.Model != "maker-0/model-420" {
+	if first := m.lines[1]; m.lines[0].kind != rowGroup || !first.favourite || first.choice.Model != "maker-0/model-420" || first.endpoint != "Gateway" {
 		t.Errorf("first stands %+v", first)
 	}
 	b.settle()

@@ -120,23 +120,33 @@ func (p *Place) modelSettings() *parameterForm {
 
 // rows are a line for each parameter.
 func (f *parameterForm) rows() []fyne.CanvasObject {
-	named := func(words string, o fyne.CanvasObject, clear func()) fyne.CanvasObject {
+	named := func(words string, e *form.Entry) fyne.CanvasObject {
 		name := wrapped(text.NewLabel(words, text.Run{}, text.Wrap), parameterNames)
-		back := newChip(quiet, "undo", "", clear)
+		back := newChip(quiet, "undo", "", func() {
+			e.SetText("")
+			f.p.focus(e)
+		})
 		back.onShort = f.p.d.Shortcut
-		return newLine(2*theme.Step, []fyne.CanvasObject{name}, o, back)
+		line := newLine(2*theme.Step, []fyne.CanvasObject{name}, e, back)
+		e.OnChanged = func(typed string) { // what is not set has nothing to be taken back
+			if back.Hidden != (typed == "") {
+				back.Hidden = typed == ""
+				line.Refresh()
+			}
+		}
+		e.OnChanged(e.Text)
+		return line
 	}
-	empty := func(e *form.Entry) func() { return func() { e.SetText("") } }
 	out := []fyne.CanvasObject{
 		text.NewLabel(lang.X("chat.parameters_about", "What is empty is as the endpoint does, or as Settings say. It holds from the next message on."), text.Run{Color: theme.Dim}, text.Wrap),
-		named(lang.X("chat.temperature", "Temperature"), f.temperature, empty(f.temperature)),
-		named(lang.X("chat.max_tokens", "Longest answer (tokens)"), f.tokens, empty(f.tokens)),
+		named(lang.X("chat.temperature", "Temperature"), f.temperature),
+		named(lang.X("chat.max_tokens", "Longest answer (tokens)"), f.tokens),
 		text.NewLabel(lang.X("chat.effort", "Reasoning before an answer"), text.Run{}, text.Wrap), f.efforts,
 	}
 	if !f.p.d.App.TakesEffort(f.p.settings) {
 		out = append(out, caption(lang.X("chat.effort_not_taken", "The endpoint is not known to take this; it is then not sent."), theme.Waiting, text.Wrap))
 	}
-	return append(out, named(lang.X("chat.system", "Instructions for this chat"), f.system, empty(f.system)), f.wrong)
+	return append(out, named(lang.X("chat.system", "Instructions for this chat"), f.system), f.wrong)
 }
 
 // show fills the fields in.

@@ -48,7 +48,7 @@ var said = map[string][]string{
 	"../../app/chatsettings.go":          {"Check"},
 	"../../app/modellists.go":            {"SetFavourite"},
 	"../../app/endpointway.go":           {"route", "connect", "header", "hideHeaders", "check"},
-	"../../llm/network.go":               {"explain"},
+	"../../llm/network.go":               {"explain", "usable"},
 	"../../app/chat/attach.go":           {"Warning", "ReadFile", "fromBytes", "reviewed"},
 	"../../app/chat/viewer.go":           {"on"},
 	"../../app/app.go":                   {"tellRecovery", "warn"},

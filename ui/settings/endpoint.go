@@ -36,6 +36,7 @@ type editor struct {
 	reach    *reachFields
 	fields   *fyne.Container
 	scroll   *container.Scroll
+	laid     [2]float32 // heights that the dialog was laid out for
 	busy     bool
 	close    func()
 }
@@ -113,6 +114,9 @@ func (d *editor) arrange() {
 	if w := d.s.d.Window(); w != nil {
 		height = min(height, max(w.Canvas().Size().Height-d.chrome(), 120))
 	}
+	if height == d.scroll.MinSize().Height && !d.moved() {
+		return // with each key, the whole dialog would be laid out
+	}
 	d.scroll.SetMinSize(fyne.NewSize(asking, height))
 	d.scroll.Content.Refresh()
 	d.scroll.Refresh()
@@ -121,6 +125,14 @@ func (d *editor) arrange() {
 			o.Refresh() // the dialog is as high as what is in it
 		}
 	}
+}
+
+// moved says whether something in the dialog is higher or lower than it was laid out for.
+func (d *editor) moved() bool {
+	words, content := d.status.HeightFor(asking), d.scroll.Content.MinSize().Height
+	same := words == d.laid[0] && content == d.laid[1]
+	d.laid = [2]float32{words, content}
+	return !same
 }
 
 // chrome is what of the dialog is not the fields.

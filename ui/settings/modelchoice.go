@@ -19,13 +19,12 @@ import (
 
 const (
 	choiceRow  float32 = 26
-	choiceRows         = 5 // visible at once
+	choiceRows float32 = 5 // visible at once
 )
 
 // modelChoice lists an endpoint's models below the field that names one; what is typed there searches them.
 type modelChoice struct {
 	canvas *fyne.Container // hidden where there is nothing to choose
-	height fyne.CanvasObject
 	none   *text.Label
 	list   *list.List
 	all    []app.ModelInfo
@@ -90,6 +89,6 @@ func (c *modelChoice) show() {
 	}
 	c.list.Reset()
 	c.canvas.Hidden = len(c.all) == 0
-	c.canvas.Objects[0] = tall(choiceRow * float32(min(max(len(c.shown), 1), choiceRows)))
+	c.canvas.Objects[0] = tall(choiceRow * min(float32(max(len(c.shown), 1)), choiceRows))
 	c.canvas.Refresh()
 }
