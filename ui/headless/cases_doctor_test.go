@@ -70,7 +70,7 @@ func TestTheDoctorKnowsEachFaultOfAStart(t *testing.T) {
 		"sends-back":       {map[string]any{"command": "cat"}, "protocol", "sends back what it is sent", "shell"},
 		"refused":          {run("--step", "initialize=@error -32000 no licence"), "protocol", "refused to begin: no licence (error -32000)", "key"},
 		"version":          {run("--answer", "1999-01-01"), "protocol", "1999-01-01", "version"},
-		"tools-unanswered": {having(run("--step", "tools/list=@wait nothing"), "startTimeout", "1s"), "tools", "did not answer tools/list within 1s", "start time"},
+		"tools-unanswered": {having(run("--step", "tools/list=@wait nothing"), "startTimeout", "6s"), "tools", "did not answer tools/list within 6s", "start time"},
 		"tools-failing":    {run("--step", "tools/list=@error -32603 database is locked"), "tools", "database is locked", "log"},
 		"tools-unknown":    {run("--step", "tools/list=@error -32601 no"), "tools", "0 tools", "tools/list"},
 		"list-too-large":   {having(run("--tools", "500", "--description", strings.Repeat("d", 4000)), "maxMessage", "1MiB"), "tools", "larger than 1 MiB", "maxMessage"},
