@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"steward/testdata/chatrules"
 	. "steward/testdata/scriptedmodel"
 )
 
@@ -52,7 +53,12 @@ func TestAConversationGoesOnAtAStricterEndpoint(t *testing.T) {
 	p.model = StartScript(t, Script{Strict: true, Rules: "mistral", Steps: []Step{Say("ok")}})
 	p.again(t, "--conversation", id, "--model", "mistral-large")
 	p.mustExit(t, 0)
-	sent := p.sent(t, 0)
+	// What nobody could know of it, it told by refusing.
+	all := p.model.Requests()
+	if wrong := chatrules.Check(all[len(all)-1].Body, chatrules.For("mistral")); wrong != nil || len(all) > 4 {
+		t.Errorf("after %d requests: %q", len(all), wrong)
+	}
+	sent := p.sent(t, len(all)-1)
 	var results []string
 	for _, m := range sent {
 		if m["role"] == "tool" {
@@ -62,7 +68,6 @@ func TestAConversationGoesOnAtAStricterEndpoint(t *testing.T) {
 	if got := strings.Join(results, ","); got != "a,b,c" {
 		t.Errorf("results %s in %v", got, sent)
 	}
-	p.noProblems(t)
 	if len(first.Problems()) > 0 {
 		t.Error(first.Problems())
 	}
