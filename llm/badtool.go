@@ -22,7 +22,7 @@ var (
 	toolQuoted  = regexp.MustCompile(`(?i)(?:function|tool)\s+['"` + "`" + `]([a-zA-Z0-9_-]{1,64})['"` + "`" + `]`)
 	inSchema    = regexp.MustCompile(`\{\\?"[^\n]{8,}`)
 	toolWords   = regexp.MustCompile(`(?i)\b(?:tools?|functions?|function_declarations?|schemas?|parameters)\b`)
-	historyWord = regexp.MustCompile(`(?i)tool_call_id|tool_calls|tool_choice|tool calls?\b|\btool (?:message|role|result|use)|role\W{1,3}tool`)
+	historyWord = regexp.MustCompile(`(?i)tool_call_id|tool_calls|tool.choice|tool calls?\b|\btool (?:message|role|result|use)|role\W{1,3}tool`)
 	manyTools   = regexp.MustCompile(`(?i)too many (?:tools|functions|function declarations)|(?:tools|functions|function[_ ]declarations)\b[^.;]{0,40}(?:array too long|too many|too long|exceed|at most|more than|maximum|limit)|(?:at most|maximum(?: number)?(?: of)?|no more than|up to|limit of|more than) (?:\d+ )?(?:tools|functions|function[_ ]declarations)`)
 	manyLimit   = regexp.MustCompile(`(?i)(?:maximum length(?: of)?|maximum(?: number)?(?: of)?(?: tools| functions)?(?: is| of)?|at most|no more than|up to|limit(?: of| is|:)?|more than|exceed(?:s|ed)?(?: the)?(?: limit of| maximum of)?|<=|max(?:imum)?[: ]) ?(\d{1,5})\b`)
 )

@@ -9,18 +9,18 @@ import (
 
 // rules are what a dialect lacks of JSON Schema 2020-12. The zero value lacks nothing.
 type rules struct {
-	words       []string // keywords it knows; nil is all
-	formats     []string // values of format it knows; nil is all
-	plainRoot   bool     // no anyOf, oneOf, allOf, enum, const, not, if at the top
-	oneType     bool     // type is one name
-	nullable    bool     // null is "nullable": true
-	noConst     bool     // const is written as enum
-	oneWay      bool     // oneOf is written as anyOf, allOf is merged, prefixItems are items
-	enumTexts   bool     // values of enum are texts that are not empty
-	enumAlike   bool     // values of enum are texts or numbers of one type
-	allTyped    bool     // every schema has a type, or alternatives that have
-	aloneAnyOf  bool     // beside anyOf stands nothing else
-	apartAnyOf  bool     // beside anyOf stand words alone
+	words       []string            // keywords it knows; nil is all
+	formats     map[string][]string // values of format it knows, by type; nil is all
+	plainRoot   bool                // no anyOf, oneOf, allOf, enum, const, not, if at the top
+	oneType     bool                // type is one name
+	nullable    bool                // null is "nullable": true
+	noConst     bool                // const is written as enum
+	oneWay      bool                // oneOf is written as anyOf, allOf is merged, prefixItems are items
+	enumTexts   bool                // values of enum are texts that are not empty
+	enumAlike   bool                // values of enum are texts or numbers of one type
+	allTyped    bool                // every schema has a type, or alternatives that have
+	aloneAnyOf  bool                // beside anyOf stands nothing else
+	apartAnyOf  bool                // beside anyOf stand words alone
 	noAnyOf     bool
 	grammar     bool           // patterns and lengths that llama.cpp can make a grammar of
 	ownRequired bool           // names in required must be properties
@@ -35,7 +35,7 @@ var dialectRules = map[Dialect]rules{
 	DialectAnthropic: {plainRoot: true, names: regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)},
 	// https://ai.google.dev/api/caching#Schema
 	DialectGemini: {plainRoot: true, oneType: true, nullable: true, noConst: true, oneWay: true, enumTexts: true, allTyped: true, aloneAnyOf: true, ownRequired: true,
-		formats: []string{"enum", "date-time", "int32", "int64", "float", "double"},
+		formats: map[string][]string{"string": {"enum", "date-time"}, "integer": {"int32", "int64"}, "number": {"float", "double"}},
 		words: []string{"type", "format", "title", "description", "nullable", "enum", "maxItems", "minItems", "properties", "required", "minProperties",
 			"maxProperties", "minLength", "maxLength", "pattern", "example", "anyOf", "default", "items", "minimum", "maximum"}},
 	// https://github.com/MoonshotAI/walle/blob/main/docs/mfjs-spec.md
@@ -73,6 +73,41 @@ func (w *rewriter) schema(n *node, level int) {
 	if n == nil || !n.object || level > 2*maxLevel {
 		return
 	}
+	w.forms(n)
+	for range maxLevel { // each brings out what stood in the alternative that is left
+		if !w.noAnyOf || n.get("anyOf") == nil {
+			break
+		}
+		w.collapse(n)
+		w.forms(n)
+	}
+	w.own(n, level)
+	for range maxLevel { // the one alternative that fits may have some in turn
+		if !w.pushDown(n) {
+			break
+		}
+		w.forms(n)
+		w.own(n, level)
+	}
+	if n.get("anyOf") == nil {
+		complete(n)
+	}
+	w.properties(n)
+	eachSchema(n, func(s *node) { w.schema(s, level+1) })
+}
+
+// own gives a schema the type that it lacks, and takes out its own words that the dialect
+// does not know.
+func (w *rewriter) own(n *node, level int) {
+	if w.allTyped {
+		w.giveType(n, level)
+	}
+	w.limits(n)
+	w.drop(n)
+}
+
+// forms writes alternatives, types and fixed values in the forms of the dialect.
+func (w *rewriter) forms(n *node) {
 	if w.oneWay {
 		w.oneWays(n)
 	}
@@ -88,19 +123,6 @@ func (w *rewriter) schema(n *node, level int) {
 		nullBranch(n)
 	}
 	w.enum(n)
-	if w.noAnyOf {
-		w.collapse(n)
-	}
-	if w.allTyped {
-		w.giveType(n, level)
-	}
-	if w.aloneAnyOf || w.apartAnyOf {
-		w.pushDown(n)
-	}
-	w.limits(n)
-	w.properties(n)
-	w.drop(n)
-	eachSchema(n, func(s *node) { w.schema(s, level+1) })
 }
 
 // oneWays writes oneOf as anyOf, merges allOf, and makes one schema of a tuple's.
@@ -280,38 +302,59 @@ func (w *rewriter) enum(n *node) {
 		w.splitEnum(n, e.items)
 		return
 	}
-	kinds := map[string]bool{}
-	empty := false
-	for _, v := range values {
-		kinds[typeOf(v)] = true
-		empty = empty || string(v.raw) == `""`
-	}
+	kinds := kindsOf(values)
+	empty := slices.ContainsFunc(values, func(v *node) bool { return v.is(`""`) })
 	t := n.get("type").str()
 	switch {
 	case len(values) == 0:
-		n.remove("enum")
+		if n.remove("enum"); t == "" && n.get("anyOf") == nil {
+			n.set("type", stringNode("string")) // nullable, or what is left of it
+		}
 	case len(kinds) == 1 && kinds["string"] && (t == "string" || t == "") && !(empty && w.enumTexts):
 		n.set("type", stringNode("string"))
 		n.set("enum", list(values...))
 	case w.enumAlike && len(kinds) == 1 && (kinds["integer"] && t != "string" || kinds["number"] && t != "string" && t != "integer"):
-		n.set("type", stringNode(cmp.Or(t, typeOf(values[0]))))
+		n.set("type", stringNode(cmp.Or(t, oneKind(kinds))))
 		n.set("enum", list(values...))
 	case w.enumAlike && !w.noAnyOf && len(kinds) > 1 && t == "":
 		w.splitEnum(n, e.items)
 	default:
 		if n.remove("enum"); t == "" && len(kinds) == 1 {
-			n.set("type", stringNode(typeOf(values[0])))
+			n.set("type", stringNode(oneKind(kinds)))
 		}
 		tell(n, "One of: "+written(values))
 	}
+}
+
+// kindsOf are the types of values; whole numbers among others are numbers.
+func kindsOf(values []*node) map[string]bool {
+	kinds := map[string]bool{}
+	for _, v := range values {
+		kinds[typeOf(v)] = true
+	}
+	if kinds["number"] {
+		delete(kinds, "integer")
+	}
+	return kinds
+}
+
+func oneKind(kinds map[string]bool) string {
+	for k := range kinds {
+		return k
+	}
+	return ""
 }
 
 // splitEnum makes an alternative for the values of each type.
 func (w *rewriter) splitEnum(n *node, values []*node) {
 	var order []string
 	byType := map[string]*node{}
+	kinds := kindsOf(values)
 	for _, v := range values {
 		t := typeOf(v)
+		if t == "integer" && kinds["number"] {
+			t = "number"
+		}
 		if byType[t] == nil {
 			byType[t] = object(nodeMember{"type", stringNode(t)})
 			order = append(order, t)

@@ -206,12 +206,8 @@ func (w *rewriter) giveType(n *node, level int) {
 }
 
 func (w *rewriter) typeOfValues(n *node, values []*node) {
-	types := map[string]bool{}
-	for _, v := range values {
-		types[typeOf(v)] = true
-	}
-	if len(types) == 1 {
-		n.members = slices.Insert(n.members, 0, nodeMember{"type", stringNode(typeOf(values[0]))})
+	if kinds := kindsOf(values); len(kinds) == 1 {
+		n.members = slices.Insert(n.members, 0, nodeMember{"type", stringNode(oneKind(kinds))})
 	} else if !w.noAnyOf && (w.oneType || w.apartAnyOf) {
 		w.splitEnum(n, values)
 	}
@@ -220,11 +216,12 @@ func (w *rewriter) typeOfValues(n *node, values []*node) {
 // besideAnyOf are the words that may stand beside anyOf where types may not.
 var besideAnyOf = []string{"description", "default", "title", "examples", "example"}
 
-// pushDown writes what stands beside alternatives into each of them.
-func (w *rewriter) pushDown(n *node) {
+// pushDown writes what stands beside alternatives into each of them. It says whether only one
+// was left, whose words stand in the schema itself now.
+func (w *rewriter) pushDown(n *node) bool {
 	a := n.get("anyOf")
-	if a == nil {
-		return
+	if a == nil || !w.aloneAnyOf && !w.apartAnyOf {
+		return false
 	}
 	common := object()
 	for _, m := range n.members {
@@ -233,7 +230,7 @@ func (w *rewriter) pushDown(n *node) {
 		}
 	}
 	if len(common.members) == 0 {
-		return
+		return false
 	}
 	branches := list()
 	for _, b := range a.items {
@@ -262,9 +259,11 @@ func (w *rewriter) pushDown(n *node) {
 	case 1:
 		n.remove("anyOf")
 		w.merge(n, branches.items[0])
+		return true
 	default:
 		n.set("anyOf", branches)
 	}
+	return false
 }
 
 // longest is the most repetitions that llama.cpp makes a rule for.
@@ -278,16 +277,16 @@ var (
 
 // limits takes out, and tells, limits that the dialect cannot read.
 func (w *rewriter) limits(n *node) {
-	if f := n.get("format").str(); f != "" && w.formats != nil && !slices.Contains(w.formats, f) {
+	if f := n.get("format").str(); f != "" && w.formats != nil && !slices.Contains(w.formats[n.get("type").str()], f) {
 		n.remove("format")
-		tell(n, "Format: "+f)
+		tell(n, "format: "+f)
 	}
 	if !w.grammar {
 		return
 	}
 	if p := n.get("pattern").str(); p != "" && (!grammarPattern.MatchString(p) || grammarRepeats.MatchString(p) || grammarNotGroup.MatchString(p)) {
 		n.remove("pattern")
-		tell(n, "Pattern: "+p)
+		tell(n, "pattern: "+p)
 	}
 	for _, word := range []string{"minLength", "maxLength", "minItems", "maxItems"} {
 		if v, ok := numeric(n.get(word)); ok && v > longest {
@@ -316,6 +315,9 @@ func (w *rewriter) properties(n *node) {
 	}
 	if w.ownRequired {
 		w.onlyOwn(n, p)
+	}
+	if more := n.get("additionalProperties"); w.allTyped && more != nil && more.object && len(more.members) == 0 {
+		n.set("additionalProperties", rawNode("true")) // the same, and no schema without a type
 	}
 }
 

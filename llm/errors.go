@@ -185,6 +185,9 @@ func keep(body []byte) string {
 	return strings.ToValidUTF8(string(body), "\ufffd")
 }
 
+// tryAgain is the advice where nothing else can be done.
+const tryAgain = "Try again."
+
 // networkError explains why no answer came.
 func networkError(where string, err error) *Error {
 	e := &Error{Kind: KindNetwork, Retryable: true, cause: err}
@@ -220,7 +223,7 @@ func networkError(where string, err error) *Error {
 		e.Message = fmt.Sprintf("%s did not answer in time. Check that the model server is running and can be reached.", where)
 	default:
 		e.reason = fmt.Sprintf("The connection to %s broke before an answer came (%s).", where, brokenBy(err))
-		e.Message = e.reason + " Try again."
+		e.Message = e.reason + " " + tryAgain
 	}
 	return e
 }

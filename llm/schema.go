@@ -54,6 +54,7 @@ func normaliseSchema(raw json.RawMessage, d Dialect) []byte {
 	}
 	for _, shorter := range []func(*node, int){withoutWords, topOnly} {
 		shorter(n, 0)
+		rewrite(n, d)
 		if out = n.write(nil); len(out) <= maxSchema {
 			return out
 		}
@@ -178,8 +179,13 @@ func (z *normaliser) tuple(n, out *node, level int) {
 	if rest != nil && rest.array {
 		first, rest = rest, n.get("additionalItems")
 	}
+	if first != nil && first.array {
+		if end := slices.IndexFunc(first.items, func(i *node) bool { return i.is("false") }); end >= 0 {
+			first, rest = list(first.items[:end]...), rawNode("false") // a list cannot be longer
+		}
+	}
 	if first == nil || !first.array || len(first.items) == 0 {
-		if n.get("items").is("false") {
+		if rest.is("false") {
 			out.set("items", object())
 			out.set("maxItems", rawNode("0"))
 		}

@@ -2,8 +2,11 @@ package llm
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+
+	"steward/testdata/schemarules"
 )
 
 func TestNormaliseSchema(t *testing.T) {
@@ -49,7 +52,7 @@ func TestNormaliseSchema(t *testing.T) {
 		"gemini lists":      {DialectGemini, `{"type":"object","properties":{"a":{"type":["array","null"],"items":{"type":"array","items":{}}}}}`, `{"type":"object","properties":{"a":{"type":"array","items":{"type":"array","items":` + anything + `},"nullable":true}}}`},
 		"gemini types":      {DialectGemini, `{"type":"object","properties":{"a":{"type":["string","array"],"description":"d"}}}`, `{"type":"object","properties":{"a":{"anyOf":[{"type":"string","description":"d"},{"type":"array","items":` + anything + `,"description":"d"}]}}}`},
 		"gemini anyOf null": {DialectGemini, `{"type":"object","properties":{"a":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null}}}`, `{"type":"object","properties":{"a":{"default":null,"nullable":true,"type":"integer"}}}`},
-		"gemini words":      {DialectGemini, `{"$schema":"x","type":"object","properties":{"a":{"type":"string","format":"uri","const":"x"},"n":{"type":"integer","enum":[1,2],"exclusiveMinimum":0}},"required":["a","gone"],"additionalProperties":false}`, `{"type":"object","properties":{"a":{"type":"string","enum":["x"],"description":"Format: uri."},"n":{"type":"integer","description":"One of: 1, 2. exclusiveMinimum: 0."}},"required":["a"]}`},
+		"gemini words":      {DialectGemini, `{"$schema":"x","type":"object","properties":{"a":{"type":"string","format":"uri","const":"x"},"n":{"type":"integer","enum":[1,2],"exclusiveMinimum":0}},"required":["a","gone"],"additionalProperties":false}`, `{"type":"object","properties":{"a":{"type":"string","enum":["x"],"description":"format: uri."},"n":{"type":"integer","description":"One of: 1, 2. exclusiveMinimum: 0."}},"required":["a"]}`},
 		"gemini oneOf":      {DialectGemini, `{"type":"object","properties":{"a":{"oneOf":[{"type":"string"},{"type":"number"}]},"b":{"allOf":[{"type":"object","properties":{"x":{"type":"string"}},"required":["x"]},{"properties":{"y":{"type":"null"}}}]}}}`, `{"type":"object","properties":{"a":{"anyOf":[{"type":"string"},{"type":"number"}]},"b":{"type":"object","properties":{"x":{"type":"string"},"y":{"type":"string","nullable":true}},"required":["x"]}}}`},
 		"closed tuple":      {DialectFull, `{"type":"object","properties":{"p":{"type":"array","items":[{"type":"number"},{"type":"string"}],"additionalItems":false}}}`, `{"type":"object","properties":{"p":{"type":"array","prefixItems":[{"type":"number"},{"type":"string"}],"maxItems":2,"items":{"anyOf":[{"type":"number"},{"type":"string"}]}}}}`},
 		"prefix alone":      {DialectFull, `{"type":"object","properties":{"p":{"type":"array","prefixItems":[{"type":"number"}],"items":false}}}`, `{"type":"object","properties":{"p":{"type":"array","prefixItems":[{"type":"number"}],"maxItems":1,"items":{"type":"number"}}}}`},
@@ -72,8 +75,8 @@ func TestNormaliseSchema(t *testing.T) {
 
 		"moonshot types":   {DialectMoonshot, `{"type":"object","title":"T","properties":{"a":{"type":["string","null"],"description":"d","default":null},"b":{"enum":[1,"x"]},"c":{"type":"integer","minimum":1},"e":{"const":"k"}}}`, `{"type":"object","properties":{"a":{"description":"d","default":null,"anyOf":[{"type":"string"},{"type":"null"}]},"b":{"anyOf":[{"type":"integer","enum":[1]},{"type":"string","enum":["x"]}]},"c":{"type":"integer","description":"minimum: 1."},"e":{"enum":["k"],"type":"string"}}}`},
 		"moonshot beside":  {DialectMoonshot, `{"type":"object","properties":{"a":{"type":"object","properties":{"x":{"type":"string"}},"anyOf":[{"properties":{"y":{"type":"number"}}},{"type":"string"}]}}}`, `{"type":"object","properties":{"a":{"type":"object","properties":{"y":{"type":"number"},"x":{"type":"string"}}}}}`},
-		"grammar patterns": {DialectGrammar, `{"type":"object","properties":{"a":{"type":"string","pattern":"^dag"},"b":{"type":"string","pattern":"^[a-z]+$","maxLength":5000},"c":{"description":"anything"},"d":{"type":["string","null"]}}}`, `{"type":"object","properties":{"a":{"type":"string","description":"Pattern: ^dag."},"b":{"type":"string","pattern":"^[a-z]+$","description":"maxLength: 5000."},"c":{"description":"anything","anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object","properties":{}},{"type":"array","items":{"type":"string"}}]},"d":{"type":["string","null"]}}}`},
-		"plain ways":       {DialectPlain, `{"type":"object","properties":{"a":{"anyOf":[{"type":"integer"},{"type":"null"}]},"b":{"oneOf":[{"const":"x"},{"const":"y"}]},"c":{"anyOf":[{"type":"object","properties":{"p":{"type":"string"}},"required":["p"]},{"type":"object","properties":{"q":{"type":"string"}}}]},"d":{"type":["string","number"]}}}`, `{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"string","enum":["x","y"]},"c":{"type":"object","properties":{"p":{"type":"string"},"q":{"type":"string"}}},"d":{"type":"string","description":"Or: {\"type\":\"number\"}."}}}`},
+		"grammar patterns": {DialectGrammar, `{"type":"object","properties":{"a":{"type":"string","pattern":"^dag"},"b":{"type":"string","pattern":"^[a-z]+$","maxLength":5000},"c":{"description":"anything"},"d":{"type":["string","null"]}}}`, `{"type":"object","properties":{"a":{"type":"string","description":"pattern: ^dag."},"b":{"type":"string","pattern":"^[a-z]+$","description":"maxLength: 5000."},"c":{"description":"anything","anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object","properties":{}},{"type":"array","items":{"type":"string"}}]},"d":{"type":["string","null"]}}}`},
+		"plain ways":       {DialectPlain, `{"type":"object","properties":{"a":{"anyOf":[{"type":"integer"},{"type":"null"}]},"b":{"oneOf":[{"const":"x"},{"const":"y"}]},"c":{"anyOf":[{"type":"object","properties":{"p":{"type":"string"}},"required":["p"]},{"type":"object","properties":{"q":{"type":"string"}}}]},"d":{"type":["string","number"]}}}`, `{"type":"object","properties":{"a":{"type":"integer"},"b":{"enum":["x","y"],"type":"string"},"c":{"type":"object","properties":{"p":{"type":"string"},"q":{"type":"string"}}},"d":{"type":"string","description":"Or: {\"type\":\"number\"}."}}}`},
 		"needs one of":     {DialectGemini, `{"type":"object","properties":{"o":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"anyOf":[{"required":["a"]},{"required":["b"]}]}}}`, `{"type":"object","properties":{"o":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"description":"Needs a, or b."}}}`},
 	}
 	for name, c := range cases {
@@ -96,11 +99,25 @@ func TestSchemaBombs(t *testing.T) {
 	}
 	doubling := `{"type":"object","$defs":{` + strings.Join(defs, ",") + `},"properties":{"r":{"$ref":"#/$defs/a"}}}`
 	deep := strings.Repeat(`{"type":"object","properties":{"p":`, 120) + `{}` + strings.Repeat(`}}`, 120)
-	for name, in := range map[string]string{"doubling": doubling, "deep": deep, "too deep": strings.Repeat(`{"a":`, 9999) + "1" + strings.Repeat("}", 9999)} {
+	ways := `{"type":"string"}`
+	for range 40 {
+		ways = `{"type":"object","properties":{"p":` + ways + `},"anyOf":[{"properties":{"q":{"type":"string"}}},{"properties":{"r":{"type":"number"}}}]}`
+	}
+	var many, values strings.Builder
+	for i := range 9000 {
+		fmt.Fprintf(&many, `"p%d":{"type":"string","description":"a property that is described at some length, as they are"},`, i)
+		fmt.Fprintf(&values, `"v%d",`, i)
+	}
+	wide := `{"type":"object","properties":{` + many.String() + `"e":{"enum":[` + values.String() + `"last"]}}}`
+	few := `{"type":"object","properties":{"any":{},"one":{"anyOf":[{"type":"string"},{"type":"number"}],"description":"` + strings.Repeat("long ", 110000) + `"},"list":{"type":"array","description":"` + strings.Repeat("long ", 20000) + `"}}}`
+	for name, in := range map[string]string{"ways": ways, "wide": wide, "few": few, "doubling": doubling, "deep": deep, "too deep": strings.Repeat(`{"a":`, 9999) + "1" + strings.Repeat("}", 9999)} {
 		for _, d := range dialects {
 			out := normaliseSchema(json.RawMessage(in), d)
-			if !json.Valid(out) || len(out) > 4<<20 {
-				t.Errorf("%s: %d bytes", name, len(out))
+			if !json.Valid(out) || len(out) > maxSchema {
+				t.Errorf("%s for %q: %d bytes", name, d, len(out))
+			}
+			if found := schemarules.Check(string(d), out); len(found) > 0 {
+				t.Errorf("%s for %q: %s", name, d, found[0])
 			}
 		}
 	}

@@ -177,7 +177,7 @@ func (c *Connection) sendOn(ctx context.Context, l *live, call door.Call) door.R
 		return c.newFollowing(l, call, f, t, reply.Frames).begin(ctx, tool.OutputSchema)
 	}
 	out := door.Reply{
-		Result: reply.Result, Err: reply.Err, Started: reply.Started,
+		Result: reply.Result, Nulled: reply.Nulled, Err: reply.Err, Started: reply.Started,
 		OutputSchema: tool.OutputSchema, Frames: reply.Frames,
 	}
 	if refused != "" && !reply.Started {

@@ -68,6 +68,7 @@ type Connection struct {
 	limits   map[*limit]struct{}        // of requests other than tool calls that run
 	logLevel string                     // of the messages wanted; "" = DefaultLogLevel
 	followed map[string]*live           // resources whose changes are wanted, and on which session that was said
+	renewals int                        // how often a session has begun again below the connection
 }
 
 // run is one start. err may be read when done is closed.

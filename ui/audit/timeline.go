@@ -10,8 +10,10 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
 
+	"steward/app"
 	"steward/app/clean"
 	"steward/app/journal"
+	"steward/ui/sentence"
 	"steward/ui/theme"
 )
 
@@ -35,6 +37,8 @@ type eventData struct {
 	Outcome  string  `json:"outcome"`
 	Seconds  float64 `json:"seconds"`
 	Reason   string  `json:"reason"`
+
+	Detail attemptData `json:"detail"`
 }
 
 // steps words what happened.
@@ -121,7 +125,7 @@ func progressWords(progress, total float64) string {
 }
 
 func (s *step) fill(d journal.Detail, kind string, data eventData, names namer) {
-	s.note = clean.Line(data.Reason, 300)
+	s.note = clean.Line(sentence.Worded(data.Reason), 300)
 	switch kind {
 	case "proposed":
 		s.words = proposedBy(d, data)
@@ -138,6 +142,10 @@ func (s *step) fill(d journal.Detail, kind string, data eventData, names namer) 
 	case "sent":
 		s.words = lang.X("audit.step_sent", "sent to the server")
 	case "attempt":
+		if d.Kind == journal.KindModel {
+			s.attempted(data)
+			return
+		}
 		s.words = lang.X("audit.step_attempt", "a further round: {{.what}}", map[string]any{"what": clean.Line(data.What, 100)})
 	case "late":
 		s.words, s.color = lang.X("audit.step_late", "an answer came too late; it was not used"), theme.Waiting
@@ -147,6 +155,9 @@ func (s *step) fill(d journal.Detail, kind string, data eventData, names namer) 
 		s.words, s.color = outcomeWords(data.Outcome)
 		if data.Seconds > 0 {
 			s.words += " · " + seconds(data.Seconds)
+		}
+		if used := tokenWords(app.ReadModelRecord(d)); used != "" {
+			s.words += " · " + used
 		}
 	default: // a record that is over at once
 		s.words = kindWords(journal.Kind(kind))

@@ -28,7 +28,7 @@ func (p *Place) remedyChip(c *chip, m *message) {
 	c.Hidden, c.icon, c.colour = r.Kind == "", "", ""
 	switch r.Kind {
 	case event.LeaveOut:
-		c.words = lang.X("chat.leave_out", "Leave out {{.tool}} and try again", map[string]any{"tool": clean.Reveal(cut(r.Tool, 60))})
+		c.words = lang.X("chat.leave_out_tool", "Leave out {{.tool}} and try again", map[string]any{"tool": clean.Reveal(cut(r.Tool, 60))})
 		c.tapped = func() { p.leaveOutTool(r.Server, r.Tool) }
 	case event.FindTool:
 		c.icon, c.words, c.tapped = "search", lang.X("chat.find_tool", "Find the refused tool"), func() { p.askToFind(m) }

@@ -66,6 +66,8 @@ func TestTheDoctorKnowsEachFaultOfAStart(t *testing.T) {
 		"silent":           {sh("cat > /dev/null", "startTimeout", "1s"), "protocol", "within 1s", "longer start time"},
 		"noisy":            {sh("while echo it is me; do sleep 0.1; done", "startTimeout", "1s"), "protocol", "it wrote: it is me", "standard error"},
 		"closed":           {run("--step", "initialize=@close-stdout", "--step", "initialize=@wait nothing"), "start", "it closed its standard output", "in a terminal"},
+		"command-line":     {map[string]any{"command": "npx -y some-server"}, "program", "not found in PATH (/", `give "npx" alone as the command`},
+		"sends-back":       {map[string]any{"command": "cat"}, "protocol", "sends back what it is sent", "shell"},
 		"refused":          {run("--step", "initialize=@error -32000 no licence"), "protocol", "refused to begin: no licence (error -32000)", "key"},
 		"version":          {run("--answer", "1999-01-01"), "protocol", "1999-01-01", "version"},
 		"tools-unanswered": {having(run("--step", "tools/list=@wait nothing"), "startTimeout", "1s"), "tools", "did not answer tools/list within 1s", "start time"},

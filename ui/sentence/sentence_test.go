@@ -58,6 +58,14 @@ var said = map[string][]string{
 	"../../app/opener/opener.go":         {"Check", "refusedText", "asciiHost", "nameWarning"},
 	"../../app/doctor.go": {"diagnose", "configCheck", "startedChecks", "found", "answers", "effective", "startChecks", "toolsCheck",
 		"offersSentence", "undeclaredCheck", "reviewCheck"},
+	"../../app/config/check.go":                    {"checkName", "checkTransport", "checkCommand", "checkEnv", "checkHeaders", "checkURL", "checkPlaceholders"},
+	"../../app/config/entry.go":                    {"problem", "server", "field", "unknown", "text", "texts", "table", "value", "flag", "duration"},
+	"../../app/config/oauth.go":                    {"oauth", "port", "checkOAuth"},
+	"../../app/config/size.go":                     {"size"},
+	"../../app/config/network.go":                  {"checkNetwork"},
+	"../../mcphost/internal/wire/message.go":       {"judge"},
+	"../../mcphost/send/result.go":                 {"readResult", "readOther", "readIsError", "violations", "readError"},
+	"../../mcphost/send/tool.go":                   {"result", "silent", "exhausted"},
 	"../../app/network.go":                         {"KeepProxyPassword"},
 	"../../app/observe.go":                         {"observe"},
 	"../../app/servers.go":                         {"slowSentence"},
@@ -99,6 +107,8 @@ var unsaid = []string{
 
 // pieces are texts that are parts of sentences; whole are the sentences that they make.
 var pieces = []string{
+	"true or false", "a list of texts", "an object of texts", "The server answered, but not with a result: ", "isError was written as ", "; it was taken as true.", "; it was taken as false.",
+	"The task was finished, and what the server gave as its result holds neither content nor structured content: ", " It had not been sent.",
 	"Sign-in needed: ",
 	"Not executed: ", "the limit of %s for one turn was reached; send another message to go on",
 	", not ", ": it ", "must have at least %s, has %d", "must have at most %s, has %d", "%s or more", "%s or less", "more than %s", "less than %s",
@@ -127,6 +137,10 @@ var whole = []string{
 	"The arguments are not usable: a text holds half of a Unicode surrogate pair. Nothing was run. Send the whole call again with one complete JSON object.",
 	"The pieces of several tool calls were mixed and cannot be told apart. Nothing was run. Send the whole call again with one complete JSON object.",
 	"It could not read a tool call or a result in the conversation: begin a new one, or go back before it.",
+	"The server answered, but not with a result: null.", "isError was written as 1; it was taken as true.", "isError was written as 0; it was taken as false.",
+	"The task was finished, and what the server gave as its result holds neither content nor structured content: {}.",
+	"The server refused the call and most likely did not run it: no.", "The call got no answer that counts: no.", "The connection was lost before the answer came: no.",
+	`"a" must be a list of texts, but is true or false`,
 	"the limit of 1 round for one turn was reached; send another message to go on", "the limit of 25 rounds for one turn was reached; send another message to go on",
 	"the server https://x/mcp wants a sign-in: the authorization server https://y gave no token (status 400, invalid_grant).",
 	"the server https://x/mcp wants a sign-in (401 Unauthorized): signing in was refused.",
@@ -229,6 +243,14 @@ func TestWorded(t *testing.T) {
 		"The program ended before it was ready, with exit status 3.\nThe last that it wrote on standard error:\nThe end.":                                             "程序还没就绪就结束了，退出码 3。\n它最后写到标准错误的内容：\nThe end.",
 		"The server https://x/mcp wants a sign-in: signing in was refused.":                                                                                           "服务器 https://x/mcp 要求登录：登录被拒绝。",
 		"The program broke the connection off before it was ready: it closed its standard output.":                                                                    "程序还没就绪就断开了连接：关闭了标准输出。",
+		`server "a: b": line 3: "x" is ignored: nothing runs here without your yes. Give a standing yes in the approval itself.`:                                      `服务器 "a: b"：第 3 行：已忽略 "x"：没有你的同意，这里什么都不会运行。要长期允许，请在批准时选择。`,
+		`line 12: "args" must be a list of texts, but is text. Write one element per argument: "args": ["…", "…"]; it is never split at spaces.`:                      `第 12 行："args" 必须是一个文字列表，但这里是文字。请每个参数写一个元素："args": ["…", "…"]；不会按空格拆开。`,
+		"line 1: something else: no": "第 1 行：something else: no",
+		"The connection was lost before the answer came: the server's program ended (exit status 7); its last words: no: cheese.": "答复到来之前连接断开了：服务器程序结束了（exit status 7），最后写的是：no: cheese。",
+		"The program \"x\" cannot be run: /a/x is not marked executable; PATH searched: /a:/b.":                                   "无法运行程序 \"x\"：/a/x 没有可执行权限; 查找过的 PATH：/a:/b。",
+		"The program ended before it was ready, with exit status 3.\nThe last that it wrote on standard error:\nThe end.":         "程序还没就绪就结束了，退出码 3。\n它最后写到标准错误的内容：\nThe end.",
+		"The server https://x/mcp wants a sign-in: signing in was refused.":                                                       "服务器 https://x/mcp 要求登录：登录被拒绝。",
+		"The program broke the connection off before it was ready: it closed its standard output.":                                "程序还没就绪就断开了连接：关闭了标准输出。",
 	} {
 		got := sentence.Lines(s)
 		if want != "" && got != want {
