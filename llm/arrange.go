@@ -230,7 +230,7 @@ func pair(calls []ToolCall, answers []Message) []Message {
 // result adds the tool message of a call, and returns pictures that are to follow the last
 // of them.
 func (a *arranger) result(c ToolCall, m Message) []section {
-	text, images := a.profile.sift(withoutData(m.Text), m.Images)
+	text, images := a.profile.sift(m.Text, m.Images)
 	out := wireMessage{role: RoleTool, callID: c.ID, tool: c.Name}
 	if isBlank(text) {
 		switch {

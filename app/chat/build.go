@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -217,7 +218,7 @@ func (b *builder) limits(round int, answers []*storage.Message) []int {
 
 func (b *builder) answer(t *llm.Message, m storage.Message, limit int) {
 	meta := readMeta(m)
-	t.Text = cutResult(m.Text, limit, meta.Record)
+	t.Text = cutResult(withoutData(m.Text), limit, meta.Record)
 	if strings.TrimSpace(t.Text) == "" {
 		t.Text = "(no output)"
 	}
@@ -230,6 +231,14 @@ func (b *builder) answer(t *llm.Message, m storage.Message, limit int) {
 	for _, img := range meta.Images {
 		t.Images = append(t.Images, llm.Image{MIMEType: img.MIMEType, Data: img.Data})
 	}
+}
+
+// withoutData leaves encoded bytes out of what a server wrote, also of what older versions
+// stored: as text they tell a model nothing and fill its context.
+func withoutData(text string) string {
+	return clean.Embedded(text, func(media, encoded string) string {
+		return fmt.Sprintf("[%s, %d kB of data left out]", cmp.Or(clean.Line(media, 60), "data"), (len(encoded)*3/4+1023)/1024)
+	})
 }
 
 // maxPictures is how many bytes of pictures a request holds at most; some endpoints take no

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +121,13 @@ func anyHistory(t *rapid.T) []storage.Message {
 	return path
 }
 
+var encoded = []byte(`KQU\\/K`) // of the text above, on the wire
+
+// ownData tells whether the person or the model wrote encoded bytes, which are left as they are.
+func ownData(rows []storage.Message) bool {
+	return slices.ContainsFunc(rows, func(m storage.Message) bool { return m.Role != storage.RoleTool && strings.Contains(m.Text, "base64") })
+}
+
 func TestForAnyHistoryTheRequestIsValidForEachProvider(t *testing.T) {
 	t.Parallel()
 	profiles := llm.Profiles()
@@ -140,6 +148,9 @@ func TestForAnyHistoryTheRequestIsValidForEachProvider(t *testing.T) {
 		}
 		if wrong := chatrules.Check(body, chatrules.For(p)); wrong != nil {
 			t.Fatalf("%s: %q\n%s", p, wrong, body)
+		}
+		if bytes.Contains(body, encoded) && !ownData(in.Messages) {
+			t.Fatalf("encoded bytes of a result went out as text\n%s", body)
 		}
 		if bytes.Contains(body, []byte("THOUGHT")) && chatrules.For(p).Reasoning == "" && p != "openrouter" {
 			t.Fatalf("%s: reasoning went out\n%s", p, body)

@@ -69,7 +69,7 @@ func (c *check) toolMessage(m object, open []string) []string {
 	names := []string{"role", "content", "tool_call_id"}
 	if name, _ := text(m["name"]); c.rules.ToolNames {
 		if names = append(names, "name"); !toolName.MatchString(name) {
-			c.wrong("the name of the tool is missing")
+			c.wrong("a tool message must have a name: name is required")
 		}
 	}
 	c.known(m, names)
