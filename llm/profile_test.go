@@ -200,7 +200,7 @@ func TestRefusalsTeach(t *testing.T) {
 		"Moonshot's schemas":         {`"type":["string","null"]`, 400, `{"error":{"message":"Invalid request: tools.function.parameters is not a valid moonshot flavored json schema, details: <At path 'properties.p': type is not a string>"}}`, map[string]string{"dialect": "moonshot"}},
 		"description":                {strings.Repeat("long ", 250), 400, `{"error":{"message":"Invalid 'tools[0].function.description': string too long. Expected a string with maximum length 1024, but got a string with length 1500 instead.","param":"tools[0].function.description","code":"string_above_max_length"}}`, map[string]string{"max_description": "1024"}},
 		"in the stream":              {`"stream_options"`, 200, `data: {"error":{"type":"invalid_request_error","message":"stream_options is not supported"}}` + "\n\n", map[string]string{"stream_options": No}},
-		"a value, not a name":        {`"max_tokens"`, 400, `{"error":{"message":"max_tokens is too large: 5. This model supports at most 4 completion tokens","param":"max_tokens"}}`, nil},
+		"a value, not a name":        {`"max_tokens"`, 400, `{"error":{"message":"max_tokens cannot be 5, at most 4 completion tokens are supported","param":"max_tokens"}}`, nil},
 		"a temperature out of range": {`"temperature"`, 400, `{"error":{"message":"temperature must be between 0 and 0.3"}}`, nil},
 		"somebody's words":           {`"messages"`, 400, `{"error":{"message":"Your input was flagged: please do not stop here"}}`, nil},
 		"no key":                     {`"stream_options"`, 401, `{"error":{"message":"stream_options is not supported"}}`, nil},
