@@ -49,6 +49,7 @@ type App struct {
 
 	desk     desk
 	sampling samplingChoices
+	lists    modelLists
 	signing  signing
 	kept     *kept
 	recovery journal.Recovery
@@ -182,7 +183,7 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	a.engine = chat.New(chat.Options{
 		Store: a.db, Journal: a.journal, Bus: a.bus, Gate: a.gate, Now: a.o.Now, Redact: redact.Redact, Known: redact,
 		System: func() string { return a.settingsNow().System },
-		Model:  a.modelFor, Connections: a.connections,
+		Model:  a.modelFor, Parameters: a.parameters, Connections: a.connections,
 		Room: a.room, Reported: a.reported, Limit: a.toldWindow,
 	})
 	if err := a.engine.Recover(ctx, a.recovery); err != nil {

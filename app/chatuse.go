@@ -32,6 +32,9 @@ func (a *App) ConversationSettings(ctx context.Context, id string) (Conversation
 // clone keeps what is held in memory apart from what callers have.
 func (s ConversationSettings) clone() ConversationSettings {
 	s.Servers, s.Tools, s.Roots = maps.Clone(s.Servers), deepCopy(s.Tools), slices.Clone(s.Roots)
+	if s.Temperature != nil {
+		s.Temperature = new(*s.Temperature)
+	}
 	return s
 }
 
@@ -39,6 +42,9 @@ func (s ConversationSettings) clone() ConversationSettings {
 // must not be shared is an error, see [App.CheckRoot]. Connections for folders that no
 // conversation shares any more are ended.
 func (a *App) SetConversationSettings(ctx context.Context, id string, s ConversationSettings) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
 	before, err := a.ConversationSettings(ctx, id)
 	if err != nil {
 		before = ConversationSettings{} // what cannot be read is replaced

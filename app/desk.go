@@ -68,6 +68,7 @@ func (d *desk) follow(server, uri string, by int) int {
 func (a *App) openDesk(ctx context.Context) error {
 	a.desk.chats, a.desk.bin = map[string]ConversationSettings{}, map[string]*time.Timer{}
 	a.desk.followed = map[followed]int{}
+	a.lists.known = map[string]ModelList{}
 	a.desk.facts.known = map[string]serverKnown{}
 	a.desk.facts.asking = map[string]*asking{}
 	raw, err := a.db.Setting(ctx, toolsKey)

@@ -71,6 +71,8 @@ var adaptations = []adaptation{
 		message: "The model takes no instructions of their own; the request was sent again with them before the first message."},
 	{refusal: words(`role:? user after (?:role:? )?tool|user (?:message|role)[^.;]{0,30}(?:after|following) (?:a )?tool`), key: "user_after_tool", value: No,
 		message: "The model takes no message straight after a tool's result; the request was sent again with an answer between them."},
+	{refusal: words(`roles?\b[^.;]{0,80}\balternat|\balternat\w+ (?:between )?(?:user|roles?)\b`), key: "alternating_roles", value: Yes,
+		message: "The model wants you and it to speak in turn; the request was sent again with messages of one side put together."},
 	{refusal: words(`single tool.?calls? at once|only (?:supports?|one|a single) [^.;]{0,30}tool.?call`), key: "several_calls", value: No,
 		message: "The model takes one tool call in an answer; the request was sent again with them one after the other."},
 	{refusal: words(`function_?response\.name|tool (?:message|result)s?[^.;]{0,60}\bname\b[^.;]{0,30}(?:required|missing|empty)`), key: "tool_message_names", value: Yes,

@@ -3,7 +3,6 @@ package llm
 import (
 	"bytes"
 	"slices"
-	"strconv"
 )
 
 // chunkReader checks one event strictly, in one pass, and writes of it what an
@@ -35,6 +34,9 @@ type chunkReader struct {
 	onItem, onCallItem                           func(int, int) (int, error)
 	call                                         *callPart
 }
+
+// maxWord bounds what an endpoint says in a word, such as a finish reason, in bytes; what is longer is none.
+const maxWord = 256
 
 // said is what one choice of an event says.
 type said struct {
@@ -274,7 +276,7 @@ func (c *chunkReader) choiceMember(key []byte, i, depth int) (int, error) {
 	case keyIs(key, "index"):
 		c.choiceIndex = number(value)
 	case keyIs(key, "finish_reason"):
-		if value[0] == '"' && len(value) > 2 && string(value) != `"null"` {
+		if value[0] == '"' && len(value) > 2 && len(value) < maxWord && string(value) != `"null"` {
 			c.finish = value
 		}
 	case keyIs(key, "text"): // of the API's older completions
@@ -435,8 +437,8 @@ func (c *chunkReader) callMember(key []byte, i, depth int) (int, error) {
 	}
 	switch value := b[i:end]; {
 	case keyIs(key, "index"):
-		if n, nerr := strconv.Atoi(string(bytes.Trim(value, `"`))); nerr == nil {
-			c.call.index, c.call.hasIndex = n, true
+		if text := bytes.Trim(value, `"`); len(text) > 0 && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') {
+			c.call.index, c.call.hasIndex = number(text), true
 		}
 	case keyIs(key, "id"):
 		c.call.id = value

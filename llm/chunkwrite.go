@@ -21,7 +21,7 @@ func (c *chunkReader) write(out []byte) []byte {
 	start := len(out)
 	out = append(out, `data: {`...)
 	empty := len(out)
-	if c.x.model == "" && len(c.model) > 2 && c.model[0] == '"' {
+	if c.x.model == "" && len(c.model) > 2 && len(c.model) < maxWord && c.model[0] == '"' {
 		c.x.model = unquote(c.model)
 	}
 	if usage := present(c.usage) && c.usage[0] == '{'; usage {

@@ -68,46 +68,58 @@ func (a *attempt) conclude(stopped bool, cause error, x *exchange, err error) *E
 		a.finish(ended)
 		return nil
 	}
-	begun := a.consumed || x.sawChoice || x.cut
-	var problem *Error
-	switch {
-	case ended == endedEarly:
-		problem = &Error{Kind: KindServer, Message: fmt.Sprintf("%s gave the answer up before it was complete (%s). What came is kept; try again.", x.where(), firstLines(a.answer.Finish))}
-	case errors.Is(cause, errSilent):
-		problem = &Error{Kind: KindNetwork, Message: fmt.Sprintf("%s sent nothing for %s, so the answer was given up. Try again.", x.where(), span(c.options.Idle))}
-	case errors.Is(cause, errNoStart):
-		problem = &Error{Kind: KindNetwork, Message: fmt.Sprintf("%s did not begin its answer within %s. Try again, or use a faster model.", x.where(), span(c.options.FirstToken))}
-	case begun:
-		problem = brokenOff(x, a.consumed)
-	case x.src == nil && err != nil:
-		problem = networkError(x.where(), err)
-	case x.readErr != nil:
-		problem = networkError(x.where(), x.readErr)
-		problem.Retryable = problem.Retryable && len(x.head) == 0 // what has begun is not asked for twice by itself
-	case err != nil && !errors.Is(err, io.EOF):
-		problem = networkError(x.where(), err)
-	default:
-		problem = noAnswer(x)
-	}
-	if begun || ended == endedEarly {
+	problem := c.missing(a, ended, cause, x, err)
+	if a.begun(x, cause) || ended == endedEarly {
 		a.answer.State = StateInterrupted
 		problem.Retryable = false
 	}
 	return c.redact(x, problem)
 }
 
+// begun tells whether anything of an answer has come. Half an event is the beginning of one, unless it was given up here.
+func (a *attempt) begun(x *exchange, cause error) bool {
+	return a.consumed || x.sawChoice || x.cut && cause == nil
+}
+
+// missing is the error of an answer that is not complete.
+func (c *Client) missing(a *attempt, ended ending, cause error, x *exchange, err error) *Error {
+	switch {
+	case ended == endedEarly:
+		return &Error{Kind: KindServer, Message: fmt.Sprintf("%s gave the answer up before it was complete (%s). What came is kept; try again.", x.where(), firstLines(a.answer.Finish))}
+	case errors.Is(cause, errSilent):
+		return &Error{Kind: KindNetwork, Message: fmt.Sprintf("%s sent nothing for %s, so the answer was given up. Try again.", x.where(), span(c.options.Idle))}
+	case errors.Is(cause, errNoStart):
+		return &Error{Kind: KindNetwork, Message: fmt.Sprintf("%s did not begin its answer within %s. Try again, or use a faster model.", x.where(), span(c.options.FirstToken))}
+	case a.begun(x, cause):
+		return brokenOff(x, a.consumed)
+	case x.src == nil && err != nil:
+		return networkError(x.where(), err)
+	case x.readErr != nil:
+		e := networkError(x.where(), x.readErr)
+		e.Retryable = e.Retryable && len(x.head) == 0 // what has begun is not asked for twice by itself
+		return e
+	case err != nil && !errors.Is(err, io.EOF):
+		return networkError(x.where(), err)
+	}
+	return noAnswer(x)
+}
+
 // brokenOff is the error of an answer that had begun.
 func brokenOff(x *exchange, kept bool) *Error {
-	e := &Error{Kind: KindNetwork, cause: x.readErr, Message: "The connection to " + x.where() + " ended before the answer was complete"}
-	if x.noise != "" {
-		e.Message += "; the last that came was: " + plainText([]byte(x.noise))
+	e := &Error{Kind: KindNetwork, cause: x.readErr}
+	said := sentence(plainText([]byte(x.noise)))
+	if said != "" {
 		e.Body = keep([]byte(x.noise))
 	}
-	e.Message = sentence(e.Message)
-	if kept {
-		e.Message += " What came is kept; try again."
-	} else {
-		e.Message += " Try again."
+	switch {
+	case said == "" && kept:
+		e.Message = fmt.Sprintf("The connection to %s ended before the answer was complete. What came is kept; try again.", x.where())
+	case said == "":
+		e.Message = fmt.Sprintf("The connection to %s ended before the answer was complete. Try again.", x.where())
+	case kept:
+		e.Message = fmt.Sprintf("The connection to %s ended before the answer was complete; the last that came was: %s What came is kept; try again.", x.where(), said)
+	default:
+		e.Message = fmt.Sprintf("The connection to %s ended before the answer was complete; the last that came was: %s Try again.", x.where(), said)
 	}
 	return e
 }
@@ -115,31 +127,26 @@ func brokenOff(x *exchange, kept bool) *Error {
 // noAnswer says what came instead of an answer.
 func noAnswer(x *exchange) *Error {
 	e := &Error{Kind: KindProtocol, Status: 200, Body: keep(x.head)}
-	said := x.where() + " answered 200 OK, but "
-	hint := "Check the base URL (most end in /v1) and the model's name."
 	head := strings.TrimSpace(string(x.head))
+	instead := "%s answered 200 OK, but instead of an answer it sent: %s Check the base URL (most end in /v1) and the model's name."
 	switch {
 	case x.packing != "" && !utf8.Valid(x.head):
-		said += "packed in a way that was not asked for and cannot be read here (" + firstLines(x.packing) + ")"
-		hint = "Have the gateway in front of it send answers as they are."
+		e.Message = fmt.Sprintf("%s answered 200 OK, but packed in a way that was not asked for and cannot be read here (%s). Have the gateway in front of it send answers as they are.", x.where(), firstLines(x.packing))
 	case x.noise != "":
-		said += "instead of an answer it sent: " + plainText([]byte(x.noise))
+		e.Message = fmt.Sprintf(instead, x.where(), sentence(plainText([]byte(x.noise))))
 	case x.events > 0:
-		said += "with events that hold no answer"
+		e.Message = fmt.Sprintf("%s answered 200 OK, but with events that hold no answer. Check the base URL (most end in /v1) and the model's name.", x.where())
 	case x.done:
-		said += "the answer ended before it began"
-		hint = "Try again, or use another model."
+		e.Message = fmt.Sprintf("%s answered 200 OK, but the answer ended before it began. Try again, or use another model.", x.where())
 	case head == "":
-		said = x.where() + " answered 200 OK with an empty body"
+		e.Message = fmt.Sprintf("%s answered 200 OK with an empty body. Check the base URL (most end in /v1) and the model's name.", x.where())
 	case head[0] == ':':
-		said += "after signs of life the connection ended without an answer"
-		hint = "Try again."
+		e.Message = fmt.Sprintf("%s answered 200 OK, but after signs of life the connection ended without an answer. Try again.", x.where())
 	case !utf8.Valid(x.head):
-		said += "instead of an answer it sent data that is no text"
+		e.Message = fmt.Sprintf("%s answered 200 OK, but instead of an answer it sent data that is no text. Check the base URL (most end in /v1) and the model's name.", x.where())
 	default:
-		said += "instead of an answer it sent: " + readFailure(200, x.head).message
+		e.Message = fmt.Sprintf(instead, x.where(), sentence(readFailure(200, x.head).message))
 	}
-	e.Message = sentence(said) + " " + hint
 	return e
 }
 
@@ -159,7 +166,7 @@ func (a *attempt) finish(ended ending) {
 		warn("extra_dropped", fmt.Sprintf("What the provider added to the answer beside text and tool calls is longer than %d MB; it was dropped.", maxExtra>>20))
 	}
 	if len(a.calls.twice) > 0 && len(a.answer.Calls) > 0 {
-		warn("repeated_name", "A name stands in one object twice, and servers differ in which value they take: "+strings.Join(a.calls.twice, "; ")+".")
+		warn("repeated_name", fmt.Sprintf("A name stands in one object twice, and servers differ in which value they take: %s.", strings.Join(a.calls.twice, "; ")))
 	}
 	if a.replaced && len(a.answer.Calls) > 0 {
 		warn("replacement_character", "The model server put replacement characters (U+FFFD) into the arguments of a tool call: part of a text, perhaps of a file name, was lost.")

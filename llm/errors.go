@@ -52,8 +52,9 @@ type Error struct {
 	// many tools it takes, where it told, and how many there were.
 	Limit, Used int
 
-	after time.Duration // the endpoint's own wish how long to wait; 0 = none
-	cause error
+	after  time.Duration // the endpoint's own wish how long to wait; 0 = none
+	reason string        // Message without the advice, "" if there is none in it
+	cause  error
 }
 
 // Error is Message.
@@ -98,8 +99,8 @@ func classify(where string, f failure, body []byte, tools []Tool) *Error {
 	if f.message != "" {
 		e.Message += ": " + f.message
 	}
-	e.Message = sentence(e.Message) + " " + hint
-	e.Message = strings.TrimSpace(e.Message)
+	e.reason = sentence(e.Message)
+	e.Message = strings.TrimSpace(e.reason + " " + hint)
 	return e
 }
 
@@ -184,6 +185,9 @@ func keep(body []byte) string {
 	return strings.ToValidUTF8(string(body), "\ufffd")
 }
 
+// tryAgain is the advice where nothing else can be done.
+const tryAgain = "Try again."
+
 // networkError explains why no answer came.
 func networkError(where string, err error) *Error {
 	e := &Error{Kind: KindNetwork, Retryable: true, cause: err}
@@ -199,12 +203,17 @@ func networkError(where string, err error) *Error {
 		record    tls.RecordHeaderError
 		timeout   net.Error
 	)
+	var proxy *proxyRefusal
 	switch {
+	case errors.As(err, &proxy):
+		proxy.explain(e, where)
+	case throughProxy(err):
+		e.Message = fmt.Sprintf("The proxy on the way to %s cannot be reached (%s), so nothing was sent. Look at Settings, Network, or at the endpoint's own proxy.", where, firstLines(dialed(err)))
 	case errors.As(err, &dns):
 		e.Message = fmt.Sprintf("The host of %s cannot be found (%s). Check the base URL and the network.", where, dns.Err)
 	case errors.As(err, &authority), errors.As(err, &host), errors.As(err, &invalid), errors.As(err, &verify):
 		e.Retryable = false
-		e.Message = fmt.Sprintf("The certificate of %s is not trusted, so nothing was sent (%s). Use an address with a valid certificate.", where, firstLines(err.Error()))
+		e.Message = fmt.Sprintf("The certificate of %s is not trusted, so nothing was sent (%s). Use an address with a valid certificate; where your company has certificates of its own, name their file in Settings, Network.", where, firstLines(err.Error()))
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		e.Retryable = false
 		e.Message = fmt.Sprintf("%s does not speak https. If it is a server on this machine, write http:// in the base URL.", where)
@@ -213,7 +222,8 @@ func networkError(where string, err error) *Error {
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		e.Message = fmt.Sprintf("%s did not answer in time. Check that the model server is running and can be reached.", where)
 	default:
-		e.Message = fmt.Sprintf("The connection to %s broke before an answer came (%s). Try again.", where, brokenBy(err))
+		e.reason = fmt.Sprintf("The connection to %s broke before an answer came (%s).", where, brokenBy(err))
+		e.Message = e.reason + " " + tryAgain
 	}
 	return e
 }

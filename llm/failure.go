@@ -71,6 +71,9 @@ func readNested(status int, body []byte, depth int) failure {
 			f.kind += nested.kind
 		}
 	}
+	if f.message == "" && len(inner) != len(value) {
+		f.message = firstLines(f.kind)
+	}
 	if f.message == "" {
 		f.message = firstLines(string(value))
 	}

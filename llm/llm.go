@@ -10,8 +10,10 @@
 package llm
 
 import (
+	"crypto/x509"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -32,8 +34,15 @@ type Endpoint struct {
 	// as values by key, see Profile.SetTrait; a person's go first. What is unknown in
 	// them is passed over. They are not changed.
 	Traits, Learned map[string]string
-	// AllowHTTP permits sending the key over plain http to another machine.
+	// AllowHTTP permits sending the key, and a secret Header, over plain http to another
+	// machine.
 	AllowHTTP bool
+	// Header gives further headers of each request, as gateways want them; they replace
+	// those of the same name. It is asked for each request and the answer is never kept.
+	// It may be nil.
+	Header func() http.Header
+	// SecretHeader says that Header may give a secret, which then travels as the key does.
+	SecretHeader bool
 }
 
 // Options are what a Client needs from its owner. The zero value is usable.
@@ -45,16 +54,21 @@ type Options struct {
 	Now func() time.Time
 	// Transport replaces the HTTP transport. nil makes one that Close ends.
 	Transport http.RoundTripper
+	// Proxy says through which proxy a request goes; nil is what the environment says.
+	// Roots are the certificates that are trusted; nil is the system's. Neither is used with
+	// a Transport of the owner's.
+	Proxy func(*http.Request) (*url.URL, error)
+	Roots *x509.CertPool
 	// Learned is told each habit that an endpoint shows by refusing a request, so that it
 	// can be given back in Endpoint.Learned later. It is called from the goroutine of the
 	// request, perhaps from several at once. nil keeps it for the life of the Client.
 	Learned func(e Endpoint, key, value string)
-	// FirstToken is how long to wait for the first piece of an answer, however
-	// often the endpoint says that it is still working. 0 means 15 minutes.
+	// FirstToken is how long to wait for the first piece of an answer, whether
+	// or not the endpoint says that it is still working. 0 means 15 minutes.
 	FirstToken time.Duration
-	// Idle is how long the endpoint, once it has answered at all, may be
-	// silent before the answer is given up; a keep-alive comment is a sign of
-	// life. 0 means 5 minutes.
+	// Idle is how long the endpoint, once a piece of the answer has come, may
+	// be silent before the answer is given up; a keep-alive comment is a sign
+	// of life. 0 means 5 minutes.
 	Idle time.Duration
 }
 
@@ -135,6 +149,11 @@ type Request struct {
 	// ToolChoice is "", "auto", "none" or "required". With "none" calls the
 	// model makes all the same are dropped.
 	ToolChoice string
+	// ReasoningEffort is how long the model is to reason before it answers, in the
+	// endpoint's own word ("minimal", "low", "medium", "high" …); "" leaves it to the endpoint.
+	ReasoningEffort string
+	// NoImages says that the model takes no pictures: notes stand in their places.
+	NoImages bool
 }
 
 // Event is what happens while an answer arrives: TextDelta, ReasoningDelta,

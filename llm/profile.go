@@ -43,6 +43,7 @@ type Profile struct {
 	IDs          string // form of tool call ids: IDsAny ("") or IDsShort
 	EmptyContent string // content of an assistant message that has calls and no text: EmptyText (""), EmptyNull or EmptyAbsent
 	NoUserAfter  bool   // takes no user message straight after a tool message
+	Alternating  bool   // wants the person and the model to speak in turn, but for calls and their results
 	SingleCalls  bool   // takes assistant messages with one call each only
 	NamedTools   bool   // wants the tool's name in tool messages too
 

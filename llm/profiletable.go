@@ -91,7 +91,7 @@ var table = []entry{
 		source: "https://console.groq.com/docs/openai",
 	},
 	{
-		habits: Profile{Name: "perplexity", Title: "Perplexity", NoParallel: true, ToolChoice: ChoiceNone},
+		habits: Profile{Name: "perplexity", Title: "Perplexity", Alternating: true, NoParallel: true, ToolChoice: ChoiceNone},
 		hosts:  []string{"perplexity.ai"},
 		root:   "/",
 		source: "https://docs.perplexity.ai/api-reference/chat-completions-post",

@@ -79,7 +79,7 @@ func checkReplay(t *testing.T, s *replay.Server, file string, read func(io.Reade
 		e.Model = "asked"
 		e.Key = func() string { return "sk-replayed-key" }
 		o.Now = func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
-		own := newTransport()
+		own := newTransport(Options{})
 		t.Cleanup(own.CloseIdleConnections)
 		o.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
 			resp, err := own.RoundTrip(r)
@@ -96,7 +96,7 @@ func checkReplay(t *testing.T, s *replay.Server, file string, read func(io.Reade
 		}
 	})
 	c.random = func(int64) int64 { return 0 }
-	got := strings.ReplaceAll(told(t, c), s.URL(file), "http://replay/v1")
+	got := strings.ReplaceAll(outcomeOf(t, c), s.URL(file), "http://replay/v1")
 	got = strings.ReplaceAll(got, strings.TrimSuffix(s.URL(file), "/"+file+"/v1"), "http://replay")
 	got += fmt.Sprintf("requests %d\n", s.Asked(file))
 	beside := filepath.Join(replays, file+".want")
@@ -115,8 +115,8 @@ func checkReplay(t *testing.T, s *replay.Server, file string, read func(io.Reade
 	}
 }
 
-// told asks a client and writes down the events, one a line; pieces of one text are one.
-func told(t *testing.T, c *Client) string {
+// outcomeOf asks a client and writes down the events, one a line; pieces of one text are one.
+func outcomeOf(t *testing.T, c *Client) string {
 	t.Helper()
 	var b, text strings.Builder
 	kind := ""
@@ -214,7 +214,7 @@ func TestReplayIsByteExact(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := newTransport()
+	own := newTransport(Options{})
 	t.Cleanup(own.CloseIdleConnections)
 	resp, err := own.RoundTrip(req)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"steward/testdata/chatrules"
 	sm "steward/testdata/scriptedmodel"
 )
 
@@ -78,8 +79,8 @@ func TestRequestIsAlwaysValid(t *testing.T) {
 	for name, messages := range cases {
 		for _, profile := range []string{"generic", "openai", "mistral", "deepseek", "gemini"} {
 			got := sent(t, profile, Request{Messages: messages})
-			if p := sm.Problem([]byte(got)); p != "" {
-				t.Errorf("%s, %s: %s\n%s", name, profile, p, got)
+			if p := chatrules.Check([]byte(got), chatrules.For(profile)); p != nil {
+				t.Errorf("%s, %s: %q\n%s", name, profile, p, got)
 			}
 		}
 	}
@@ -107,7 +108,7 @@ func TestIDsOnTheWire(t *testing.T) {
 	if !regexp.MustCompile(`^[a-zA-Z0-9]{9}$`).MatchString(first) || second != "abcdefghi" {
 		t.Errorf("ids %q and %q", first, second)
 	}
-	if b.Messages[2].ToolCallID != second || b.Messages[2].Content != "two" || b.Messages[3].ToolCallID != first || b.Messages[3].Content != "one" {
+	if b.Messages[2].ToolCallID != first || b.Messages[2].Content != "one" || b.Messages[3].ToolCallID != second || b.Messages[3].Content != "two" {
 		t.Errorf("answers do not fit their calls: %+v", b.Messages)
 	}
 	if got := sent(t, "", r); !strings.Contains(got, `"tool_call_id":"call_0fypS1hVXabc"`) {
@@ -206,7 +207,7 @@ func TestImages(t *testing.T) {
 		}
 	}
 	long := "see data:image/png;base64," + strings.Repeat("QUJD", 1000) + " end"
-	if got := sent(t, "", Request{Messages: []Message{{Role: RoleAssistant, Calls: []ToolCall{call("a", "{}")}}, answerTo("a", long)}}); strings.Contains(got, "QUJDQUJD") || !strings.Contains(got, "see [image/png data, 2 kB, left out] end") {
+	if got := sent(t, "", Request{Messages: []Message{{Role: RoleAssistant, Calls: []ToolCall{call("a", "{}")}}, answerTo("a", long)}}); strings.Contains(got, "QUJDQUJD") || !strings.Contains(got, "see [image/png data, 3 kB, left out] end") {
 		t.Error(got)
 	}
 }

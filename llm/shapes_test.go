@@ -6,13 +6,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"steward/testdata/replay"
 )
 
 // answered asks a client whose endpoint answers 200 with a body, and writes down all that happens, without what is made
@@ -190,7 +194,7 @@ func TestCallsInEveryShape(t *testing.T) {
 						continue
 					}
 					shapes++
-					for range 12 {
+					for range 6 {
 						r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 						calls := all[:1+r.IntN(3)]
 						if s.index != "right" && (s.id == "same" || s.id == "none") {
@@ -260,6 +264,9 @@ func FuzzAnswer(f *testing.F) {
 	} {
 		f.Add([]byte(s), uint64(1))
 	}
+	for _, body := range replayBodies(f) {
+		f.Add(body, uint64(2))
+	}
 	f.Fuzz(func(t *testing.T, body []byte, seed uint64) {
 		whole, answer := answered(t, bytes.NewReader(body))
 		for _, c := range answer.Calls {
@@ -295,4 +302,30 @@ func FuzzAnswer(f *testing.F) {
 			}
 		}
 	})
+}
+
+// replayBodies are the bodies of the replayed answers that are not long.
+func replayBodies(f *testing.F) [][]byte {
+	f.Helper()
+	var out [][]byte
+	err := filepath.WalkDir(replays, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".http" {
+			return err
+		}
+		answers, err := replay.Read(path)
+		for _, a := range answers {
+			var body []byte
+			for _, s := range a.Steps {
+				body = append(body, s.Bytes...)
+			}
+			if len(body) < 8<<10 {
+				out = append(out, body)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	return out
 }

@@ -230,7 +230,7 @@ func (f *reframer) take(line []byte) {
 	if i := bytes.IndexByte(line, ':'); i >= 0 {
 		name, value = line[:i], bytes.TrimPrefix(line[i+1:], []byte(" "))
 	}
-	switch string(name) {
+	switch string(bytes.ToLower(bytes.TrimLeft(name, " \t"))) { // the standard wants them exactly so
 	case "data":
 		f.dataLine(value)
 	case "event":

@@ -61,7 +61,7 @@ func (c *Client) Stream(ctx context.Context, r Request, on func(Event)) (Answer,
 		if !again {
 			return a.answer, problem
 		}
-		on(Retrying{After: wait, Attempt: failed + 1, Reason: problem.Message})
+		on(Retrying{After: wait, Attempt: failed + 1, Reason: cmp.Or(problem.reason, problem.Message)})
 		if err := c.pause(ctx, wait); err != nil {
 			a.answer.State = StateStopped
 			return a.answer, nil

@@ -396,7 +396,7 @@ func TestSilence(t *testing.T) {
 	if o := run(t.Context(), t, c, r); o.answer.State != StateFailed || !strings.Contains(o.err.Message, "did not begin its answer") {
 		t.Errorf("comments without end: %+v %v", o.answer, o.err)
 	}
-	if o := run(t.Context(), t, c, r); o.answer.State != StateInterrupted || !strings.Contains(o.err.Message, "sent nothing") {
+	if o := run(t.Context(), t, c, r); o.answer.State != StateFailed || !strings.Contains(o.err.Message, "did not begin its answer") {
 		t.Errorf("a line that does not end: %+v %v", o.answer, o.err)
 	}
 	if o := run(t.Context(), t, c, r); o.answer.State != StateFinished || o.text != "Hi" {

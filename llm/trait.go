@@ -50,6 +50,7 @@ var (
 		{"call_ids", []string{"any", IDsShort}, func(p *Profile) any { return &p.IDs }},
 		{"empty_content", []string{"text", EmptyNull, EmptyAbsent}, func(p *Profile) any { return &p.EmptyContent }},
 		{"user_after_tool", yesNo, func(p *Profile) any { return &p.NoUserAfter }},
+		{"alternating_roles", noYes, func(p *Profile) any { return &p.Alternating }},
 		{"several_calls", yesNo, func(p *Profile) any { return &p.SingleCalls }},
 		{"tool_message_names", noYes, func(p *Profile) any { return &p.NamedTools }},
 	}

@@ -3,6 +3,7 @@ package llm
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -17,11 +18,13 @@ import (
 type exchange struct {
 	url   *url.URL
 	body  []byte // nil: GET
+	plain bool   // the answer is one JSON value about models, no stream
 	key   string
 	tools []Tool
 
 	keyHeader string      // carries the key, where it is not Authorization
 	also      http.Header // further headers
+	header    http.Header // the owner's, which replace all others
 	now       func() time.Time
 	wire      *wire // who watches; nil for nobody
 
@@ -104,6 +107,9 @@ func (d door) RoundTrip(req *http.Request) (*http.Response, error) {
 	for name, values := range x.also {
 		out.Header[name] = values
 	}
+	for name, values := range x.header { // last: a gateway may want its own Authorization
+		out.Header[http.CanonicalHeaderKey(name)] = values
+	}
 	if out.Body = nil; x.body != nil {
 		out.Body = io.NopCloser(bytes.NewReader(x.body))
 		out.ContentLength = int64(len(x.body))
@@ -118,7 +124,7 @@ func (d door) RoundTrip(req *http.Request) (*http.Response, error) {
 	x.alive()
 	x.packing = unpack(resp)
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
-		if x.body != nil {
+		if x.body != nil && !x.plain {
 			x.src = resp.Body
 			resp.Body = newReframer(resp.Body, x)
 		}
@@ -156,27 +162,39 @@ func redirectTarget(resp *http.Response) string {
 }
 
 // newTransport is a transport with connections of its own.
-func newTransport() *http.Transport {
+func newTransport(o Options) *http.Transport {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
+	proxy := o.Proxy
+	if proxy == nil {
+		proxy = http.ProxyFromEnvironment
+	}
+	var trusted *tls.Config // nil: the system's certificates
+	if o.Roots != nil {
+		trusted = &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}
+	}
 	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           dialer.DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          8,
-		MaxIdleConnsPerHost:   4,
-		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   10 * time.Second,
-		ExpectContinueTimeout: time.Second,
+		Proxy:                  proxy,
+		TLSClientConfig:        trusted,
+		OnProxyConnectResponse: refusedByProxy,
+		DialContext:            dialer.DialContext,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           8,
+		MaxIdleConnsPerHost:    4,
+		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    10 * time.Second,
+		ExpectContinueTimeout:  time.Second,
 		// A compressing proxy would hold an answer back until a block is full.
 		DisableCompression: true,
 	}
 }
 
-// watch ends a request whose endpoint is silent for too long. Its timers end
-// with stop.
+// watch ends a request whose endpoint is silent for too long. Until the answer
+// begins, only the time until then counts: a model may read a long conversation
+// without a sign of life. Its timers end with stop.
 type watch struct {
 	idle, start *time.Timer
 	limit       time.Duration
+	begun       bool
 }
 
 var (
@@ -191,12 +209,21 @@ func newWatch(cancel context.CancelCauseFunc, first, idle time.Duration) *watch 
 		idle:  time.AfterFunc(time.Hour, func() { cancel(errSilent) }),
 		start: time.AfterFunc(first, func() { cancel(errNoStart) }),
 	}
-	w.idle.Stop() // silence counts from the first sign of life
+	w.idle.Stop() // silence counts from the first piece
 	return w
 }
 
-func (w *watch) alive()   { w.idle.Reset(w.limit) }
-func (w *watch) started() { w.start.Stop() }
+func (w *watch) alive() {
+	if w.begun {
+		w.idle.Reset(w.limit)
+	}
+}
+
+func (w *watch) started() {
+	w.start.Stop()
+	w.begun = true
+	w.alive()
+}
 
 // finishing shortens the wait once the endpoint has given a finish reason: only
 // token counts and the end mark may still come.

@@ -53,7 +53,7 @@ func (u *unpacker) begin() error {
 		u.r, err = gzip.NewReader(b)
 	case u.deflated && first[0]&0x0f == 8 && (uint(first[0])<<8|uint(first[1]))%31 == 0:
 		u.r, err = zlib.NewReader(b)
-	case u.deflated && !text(first):
+	case u.deflated && !readable(first):
 		u.r = flate.NewReader(b)
 	}
 	if err != nil {
@@ -62,8 +62,8 @@ func (u *unpacker) begin() error {
 	return err
 }
 
-// text tells whether an answer may begin with b as it is.
-func text(b []byte) bool {
+// readable tells whether an answer may begin with b as it is.
+func readable(b []byte) bool {
 	for _, c := range b {
 		if c < ' ' && c != '\n' && c != '\r' && c != '\t' || c >= 0x7f && c != 0xef && c != 0xbb {
 			return false

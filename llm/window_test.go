@@ -29,7 +29,7 @@ func TestWindowInAList(t *testing.T) {
 		"no list":          {`<html>`, "m", 0},
 		"training alone":   {`{"data":[{"id":"m","meta":{"n_ctx_train":131072}}]}`, "m", 0},
 	} {
-		if got, _ := listedWindow([]byte(c.list), c.model); got != c.want {
+		if got := listedWindow([]byte(c.list), c.model); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}

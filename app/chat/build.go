@@ -24,13 +24,15 @@ const noAnswer = "No result of this call was kept. It may or may not have had an
 // Build makes the request to the model from what is stored. It is a pure
 // function, and whatever the rows hold its result is one that strict endpoints
 // take: every tool call is followed by exactly one answer, and no answer stands
-// without its call.
+// without its call. In which form the endpoint at hand wants it is the client's
+// matter. It takes time and room in proportion to the rows.
 func Build(in Input) llm.Request {
 	in.Messages = compacted(in.Messages)
 	b := builder{in: in, lastRound: lastRound(in.Messages)}
 	if in.System != "" {
 		b.out = append(b.out, llm.Message{Role: llm.RoleSystem, Text: in.System})
 	}
+	b.index()
 	for i, m := range in.Messages {
 		switch m.Role {
 		case storage.RoleUser:
@@ -47,6 +49,30 @@ type builder struct {
 	in        Input
 	out       []llm.Message
 	lastRound int // index of the last assistant message with calls
+	// Where the answer to each call stands that stored messages name once: a crash may have
+	// had it stored behind what came after.
+	late map[string]int
+}
+
+// index finds the answers by the ids of their calls, as far as these are unique.
+func (b *builder) index() {
+	calls := map[string]int{}
+	b.late = map[string]int{}
+	for i, m := range b.in.Messages {
+		switch m.Role {
+		case storage.RoleTool:
+			b.late[m.CallID] = i
+		case storage.RoleAssistant:
+			for _, c := range readCalls(m) {
+				calls[c.ID]++
+			}
+		}
+	}
+	for id := range b.late {
+		if id == "" || calls[id] != 1 {
+			delete(b.late, id)
+		}
+	}
 }
 
 func lastRound(messages []storage.Message) int {
@@ -82,14 +108,17 @@ func (b *builder) assistant(i int, m storage.Message) {
 	if strings.TrimSpace(m.Text) == "" && len(calls) == 0 {
 		return // it broke off before it said anything
 	}
-	out := llm.Message{Role: llm.RoleAssistant, Text: clean.Clean(m.Text), Reasoning: m.Reasoning}
+	out := llm.Message{Role: llm.RoleAssistant, Text: clean.Clean(m.Text), Reasoning: m.Reasoning, Extra: readMeta(m).Extra}
+	if note := brokeOff[m.State]; note != "" && len(calls) == 0 {
+		out.Text += "\n\n" + note
+	}
 	wire := wireIDs(calls)
 	for k, c := range calls {
 		args := c.Arguments
 		if args == "" {
 			args = "{}" // what the model wrote is no JSON; endpoints refuse it in a history
 		}
-		out.Calls = append(out.Calls, llm.ToolCall{ID: wire[k], Name: c.Name, Arguments: args})
+		out.Calls = append(out.Calls, llm.ToolCall{ID: wire[k], Name: c.Name, Arguments: args, Extra: c.Extra})
 	}
 	b.out = append(b.out, out)
 	answers := b.answers(i, calls)
@@ -101,6 +130,15 @@ func (b *builder) assistant(i int, m storage.Message) {
 		}
 		b.out = append(b.out, t)
 	}
+}
+
+// brokeOff is what the model is told of an answer of its own that it did not end. The
+// sentence stands in brackets at the end of the answer: few endpoints take one of another
+// side there.
+var brokeOff = map[string]string{
+	storage.StateInterrupted: "[This answer broke off here.]",
+	storage.StateStopped:     "[The person stopped this answer here.]",
+	storage.StateFailed:      "[This answer broke off here, because of an error.]",
 }
 
 // wireIDs gives each call of one answer an id for the wire: the endpoint's own,
@@ -124,7 +162,8 @@ func wireIDs(calls []storedCall) []string {
 
 // answers finds the stored answer of each call among the rows between this
 // assistant message and the next one with calls. Older rows name the endpoint's
-// id instead of ours; those are taken in order.
+// id instead of ours; those are taken in order. An answer that is not there may
+// stand further behind.
 func (b *builder) answers(i int, calls []storedCall) []*storage.Message {
 	out := make([]*storage.Message, len(calls))
 	for j := i + 1; j < len(b.in.Messages); j++ {
@@ -137,6 +176,11 @@ func (b *builder) answers(i int, calls []storedCall) []*storage.Message {
 		}
 		if k := match(calls, out, m.CallID); k >= 0 {
 			out[k] = m
+		}
+	}
+	for k, c := range calls {
+		if j, ok := b.late[c.ID]; ok && out[k] == nil && j > i {
+			out[k] = &b.in.Messages[j]
 		}
 	}
 	return out
@@ -188,18 +232,33 @@ func (b *builder) answer(t *llm.Message, m storage.Message, limit int) {
 	}
 }
 
+// maxPictures is how many bytes of pictures a request holds at most; some endpoints take no
+// request larger than 32 MB, and pictures grow by a third on their way.
+const maxPictures = 20 << 20
+
 // limitImages leaves the newest pictures in; the text still says that there were
 // others.
 func (b *builder) limitImages() {
-	left := b.in.Budget.Images
+	left, room := b.in.Budget.Images, maxPictures
 	for i := len(b.out) - 1; i >= 0; i-- {
-		imgs := b.out[i].Images
-		if len(imgs) > left {
-			b.out[i].Images = imgs[:left]
-			b.out[i].Text += fmt.Sprintf("\n[%d pictures are left out of this request]", len(imgs)-left)
+		imgs, keep := b.out[i].Images, 0
+		for keep < len(imgs) && left > 0 && len(imgs[keep].Data) <= room {
+			left, room = left-1, room-len(imgs[keep].Data)
+			keep++
 		}
-		left -= len(b.out[i].Images)
+		if keep == len(imgs) {
+			continue
+		}
+		b.out[i].Images, left = imgs[:keep], 0
+		b.out[i].Text = strings.TrimSpace(b.out[i].Text + "\n" + leftOut(len(imgs)-keep))
 	}
+}
+
+func leftOut(pictures int) string {
+	if pictures == 1 {
+		return "[1 picture is left out of this request]"
+	}
+	return fmt.Sprintf("[%d pictures are left out of this request]", pictures)
 }
 
 // Shorten cuts text to about limit bytes: its head, a note of what is missing,

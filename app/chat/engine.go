@@ -44,6 +44,9 @@ type Options struct {
 	// Model gives the client for a conversation and the model's name. The client
 	// stays its owner's.
 	Model func(ctx context.Context, conversation string) (*llm.Client, string, error)
+	// Parameters gives what goes with a conversation's requests beside the messages; nil
+	// leaves everything to the endpoint. It is asked for every request.
+	Parameters func(ctx context.Context, conversation string) Parameters
 	// Connections gives the connections that a conversation may use; nil is none.
 	Connections func(ctx context.Context, conversation string) ([]*mcphost.Connection, error)
 	// Redact replaces known secrets in text from outside; nil keeps it.
@@ -75,6 +78,7 @@ type Engine struct {
 	tight   map[string]Budget   // of conversations whose requests must be short
 	refused map[string]refusal  // the last request of a conversation, where it was too large
 	warned  map[string]bool     // conversations that are known to come near the model's window
+	told    map[string]bool     // what a conversation was told about its model, see turn.once
 	all     sync.WaitGroup
 }
 
@@ -92,10 +96,16 @@ func New(o Options) *Engine {
 	if o.Connections == nil {
 		o.Connections = func(context.Context, string) ([]*mcphost.Connection, error) { return nil, nil }
 	}
+	if o.Parameters == nil {
+		o.Parameters = func(context.Context, string) Parameters { return Parameters{} }
+	}
 	if o.System == nil {
 		o.System = func() string { return "" }
 	}
-	return &Engine{o: o, running: map[string]*Running{}, tight: map[string]Budget{}, refused: map[string]refusal{}, warned: map[string]bool{}}
+	return &Engine{
+		o: o, running: map[string]*Running{}, tight: map[string]Budget{}, refused: map[string]refusal{}, warned: map[string]bool{},
+		told: map[string]bool{},
+	}
 }
 
 // Turn is what a person sends. Conversation empty begins a new one.

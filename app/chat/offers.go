@@ -55,8 +55,10 @@ func (t *turn) offers() (offers, string, error) {
 func (t *turn) offersOf(conns []*mcphost.Connection) (offers, string, error) {
 	o := offers{by: map[string]offer{}, conns: map[string]*mcphost.Connection{}}
 	system := systemPrompt
-	if own := t.e.o.System(); own != "" {
-		system = own + "\n\n" + system
+	for _, own := range []string{t.e.o.Parameters(t.ctx, t.conv.ID).System, t.e.o.System()} { // the general first
+		if own != "" {
+			system = own + "\n\n" + system
+		}
 	}
 	for _, conn := range conns {
 		if o.conns[conn.Server()] == nil {

@@ -78,7 +78,7 @@ func (t *turn) round(answer llm.Answer, o offers) *ending {
 func (t *turn) prepare(in []llm.ToolCall, o offers) []*pending {
 	out := make([]*pending, 0, len(in))
 	for i, c := range in {
-		p := &pending{stored: storedCall{ID: newID("k_"), Wire: c.ID, Name: c.Name, Arguments: c.Arguments}}
+		p := &pending{stored: storedCall{ID: newID("k_"), Wire: c.ID, Name: c.Name, Arguments: c.Arguments, Extra: t.e.vendors(c.Extra)}}
 		out = append(out, p)
 		found, ok := o.by[c.Name]
 		switch {

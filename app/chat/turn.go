@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -301,6 +302,7 @@ func (t *turn) ask(offers offers, system string) (llm.Answer, *ending) {
 // request streams one answer and stores it as it grows.
 func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 	req := t.build(offers, system)
+	t.set(&req, t.e.o.Parameters(t.ctx, t.conv.ID))
 	t.sent = req
 	msg := storage.Message{
 		ID: newID("m_"), Conversation: t.conv.ID, Role: storage.RoleAssistant, State: storage.StateStreaming,
@@ -324,7 +326,7 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 	}
 	t.text = clean.Clean(answer.Text)
 	kept := v.meta(t.sentenceOf(err))
-	kept.Spent = spentOf(t.client, t.model, answer.Usage, got.Seconds)
+	kept.Spent, kept.Extra = spentOf(t.client, t.model, answer.Usage, got.Seconds), t.e.vendors(answer.Extra)
 	var metaErr error
 	msg.Meta, metaErr = encode(kept)
 	err = errors.Join(err, metaErr)
@@ -342,6 +344,14 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 	}
 	t.stored(msg)
 	return answer, err
+}
+
+// vendors is what an endpoint added, without known secrets, as it is kept and sent back.
+func (e *Engine) vendors(extra json.RawMessage) json.RawMessage {
+	if len(extra) == 0 {
+		return nil
+	}
+	return json.RawMessage(e.o.Known.KnownJSON(string(extra)))
 }
 
 func storedState(a llm.Answer, err error) string {

@@ -291,6 +291,18 @@ func TestAKnownSecretIsNowhereOnTheCard(t *testing.T) {
 	}
 }
 
+func TestALostCharacterIsPointedOut(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]bool{
+		`{"path":"报告` + "\ufffd" + `.txt"}`: true, `{"path":"a\uFFFD"}`: true, `{"a":{"b":["` + "\ufffd" + `"]}}`: true, `{"path":"报告.txt"}`: false,
+	} {
+		said := strings.Join(presentCall(mustCall(t, spec(args)), mcphost.Tool{}, nil).Warnings, " ")
+		if strings.Contains(said, "U+FFFD") != want {
+			t.Errorf("%s: %s", args, said)
+		}
+	}
+}
+
 func TestALookAlikeNameIsPointedOut(t *testing.T) {
 	t.Parallel()
 	s := spec("{}")

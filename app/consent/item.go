@@ -125,6 +125,7 @@ type Row struct {
 	Duplicate bool // the name occurs more than once
 	Hidden    []string
 	inner     bool // an object inside names a member twice
+	lost      bool // it holds replacement characters (U+FFFD)
 }
 
 // Presentation is all a card says, in plain words, ready for a terminal or a

@@ -138,12 +138,18 @@ func (c *composer) chipOf(i int, a app.Attachment) *chip {
 		words += " · " + size(int64(n))
 	}
 	ch := newPill(attachmentIcon(a), words, false, func() { c.p.previewAttachment(a) })
+	ch.most = 320
 	if c.p.changedSince(a) {
 		ch.icon, ch.colour = "refresh", theme.Waiting
 		ch.words += " · " + lang.X("chat.changed", "changed")
 		ch.tapped = func() { c.p.readAgain(a) }
 	}
-	ch.most, ch.onShort = 320, c.p.d.Shortcut
+	if a.Kind == "image" && c.p.head.facts.can.Images == app.Unsupported {
+		ch.icon, ch.colour = "warning", theme.Waiting
+		ch.words += " · " + lang.X("chat.picture_unsent", "not sent: the model takes no pictures")
+		ch.most = 520
+	}
+	ch.onShort = c.p.d.Shortcut
 	ch.removed = func() {
 		c.attach = append(c.attach[:i:i], c.attach[i+1:]...)
 		c.rebuild()

@@ -45,7 +45,11 @@ func (p *Place) readHead() {
 			if h.known.ID != "" {
 				p.known = h.known
 			}
+			before := p.head.facts.can.Images
 			p.head.show(h)
+			if before != h.can.Images {
+				p.composer.rebuild() // another model may not take what is attached
+			}
 			p.composer.showFolders(p.settings.Roots)
 			p.empty.show(nothing)
 		})
@@ -184,6 +188,7 @@ func (p *Place) Commands() []place.Command {
 		{ID: "chat.rename", TitleKey: "chat.rename", Enabled: some, Do: func() { p.head.rename() }},
 		{ID: "chat.tools", TitleKey: "chat.tools_here", Do: func() { p.toolSwitches() }},
 		{ID: "chat.model", TitleKey: "chat.choose_model", Do: func() { p.modelMenu() }},
+		{ID: "chat.parameters", TitleKey: "chat.parameters", Do: func() { p.modelSettings() }},
 		{ID: "chat.attach", TitleKey: "chat.attach", Do: p.attachFile},
 		{ID: "chat.folder", TitleKey: "chat.share_folder", Do: p.shareFolder},
 		{ID: "chat.prompts", TitleKey: "chat.own_prompts", Do: p.promptSettings},

@@ -28,8 +28,9 @@ type headFacts struct {
 	points   []app.ModelEndpoint
 	use      app.ContextUse
 	demo     bool
-	limit    int  // as many tools the endpoint takes; 0 is none known
-	sure     bool // it refuses more
+	can      app.ModelInfo // what is known of the model that answers next
+	limit    int           // as many tools the endpoint takes; 0 is none known
+	sure     bool          // it refuses more
 }
 
 // gather reads them; what cannot be read stays empty, since whatever needs it fails with a sentence of its own.
@@ -48,6 +49,7 @@ func (p *Place) gather(ctx context.Context, id string, want wants) headFacts {
 	}
 	h.tools, _ = a.ConversationTools(ctx, id)
 	h.points, _ = a.Endpoints(ctx)
+	h.can = a.CanDo(ctx, h.settings)
 	readLimit(&h, a)
 	h.demo = slices.ContainsFunc(h.points, func(e app.ModelEndpoint) bool { return e.Demo && e.Chosen })
 	return h
@@ -93,6 +95,7 @@ type head struct {
 	passing *chip // marks a temporary conversation
 	lock    *chip
 	model   *chip
+	own     *chip // says which parameters the person has set here
 	tools   *chip
 	context *chip
 	more    *chip
@@ -128,15 +131,17 @@ func newHead(p *Place) *head {
 	})
 	h.model = newPill("model", "…", true, p.modelMenu)
 	h.model.most = 220
+	h.own = newPill("settings", "", false, func() { p.modelSettings() })
+	h.own.colour, h.own.most = theme.Accent, 200
 	h.tools = newPill("tool", "…", true, p.toolSwitches)
 	h.context = newPill("", "…", true, p.showContext)
 	h.more = newChip(quiet, "more", "", func() { p.conversationMenu(h.more) })
-	for _, c := range []*chip{h.demo, h.lock, h.model, h.tools, h.context, h.more} {
+	for _, c := range []*chip{h.demo, h.lock, h.model, h.own, h.tools, h.context, h.more} {
 		c.onShort = p.d.Shortcut
 	}
 	h.demo.Hide()
 	h.context.Hide()
-	h.row = newLine(headGap, []fyne.CanvasObject{h.tap}, h.edit, h.demo, h.passing, h.lock, h.model, h.tools, h.context, h.more)
+	h.row = newLine(headGap, []fyne.CanvasObject{h.tap}, h.edit, h.demo, h.passing, h.lock, h.model, h.own, h.tools, h.context, h.more)
 	h.ExtendBaseWidget(h)
 	return h
 }
@@ -153,6 +158,9 @@ func (h *head) show(f headFacts) {
 	}
 	if h.p.state.fills(f.use.Full(), f.use.Refused) {
 		h.p.soon()
+	}
+	if m := h.p.models; m != nil {
+		m.facts()
 	}
 }
 
@@ -186,10 +194,15 @@ func (h *head) say(step int) {
 		h.tools.colour = theme.Waiting
 		h.tools.words, _ = h.facts.limitWords()
 	}
+	if n > 0 && h.facts.can.Tools == app.Unsupported {
+		h.tools.words = lang.X("chat.tools_not_taken", "The model takes no tools")
+	}
+	h.own.words, h.own.Hidden = changedWords(h.p.settings.Parameters), h.p.settings.Changed() == 0
 	h.passing.words = lang.X("chat.temporary", "Temporary chat")
 	h.passing.Hidden = !h.p.known.Temporary && (h.p.state.conversation != "" || !h.p.want.temporary)
 	if step >= headLock {
 		h.lock.words, h.passing.words = "", ""
+		h.own.words = strconv.Itoa(h.p.settings.Changed())
 	}
 	if step >= headSums {
 		h.tools.words, h.context.words = strconv.Itoa(n), contextMark(h.facts.use, true)
@@ -209,7 +222,7 @@ func (h *head) say(step int) {
 
 // fit says as much as leaves the title its room.
 func (h *head) fit(width float32) {
-	chips := []*chip{h.demo, h.passing, h.lock, h.model, h.tools, h.context, h.more}
+	chips := []*chip{h.demo, h.passing, h.lock, h.model, h.own, h.tools, h.context, h.more}
 	for step := range headSteps {
 		h.say(step)
 		room := width
@@ -279,6 +292,11 @@ func (h *head) paint() {
 	}
 	h.title.set(words, text.Run{Bold: true})
 	h.lock.look, h.lock.icon, h.lock.colour = outlined, "unlock", theme.Dim
+	if h.facts.can.Tools == app.Unsupported {
+		h.tools.icon, h.tools.colour = "warning", theme.Waiting
+	} else {
+		h.tools.icon, h.tools.colour = "tool", theme.Dim
+	}
 	if h.p.settings.ReadOnly {
 		h.lock.look, h.lock.icon, h.lock.colour = chosen, "lock", theme.Accent
 	}
@@ -326,6 +344,7 @@ func (p *Place) conversationMenu(at fyne.CanvasObject) {
 		{Label: archive, Icon: "archive", Disabled: none, Do: do(func(ctx context.Context, id string) error { return p.d.App.Archive(ctx, id, !c.Archived) })},
 		{Label: lang.X("chat.duplicate", "Duplicate"), Icon: "copy", Disabled: none, Do: p.duplicate},
 		{Label: lang.X("chat.compact", "Sum up the older part"), Icon: "archive", Disabled: none || p.state.working || !p.head.facts.use.Compactable, Do: p.compact},
+		{Label: lang.X("chat.parameters", "Settings of the model"), Icon: "settings", Do: func() { p.modelSettings() }},
 		{Label: lang.X("chat.copy_conversation", "Copy the conversation as Markdown"), Icon: "copy", Disabled: none, Do: p.copyConversation},
 	}
 	items = append(items, place.MenuItem{Label: lang.X("chat.export", "Export…"), Icon: "download", Disabled: none, Do: p.export})
@@ -344,43 +363,4 @@ func (p *Place) duplicate() {
 	fetch(p, func(ctx context.Context) (app.Conversation, error) { return p.d.App.Duplicate(ctx, id) }, func(c app.Conversation) {
 		p.d.Open(place.Chat, c.ID)
 	})
-}
-
-// modelMenu lists the endpoints and the models of the one in use.
-func (p *Place) modelMenu() {
-	now, model := p.head.facts.model()
-	p.d.Go(func(ctx context.Context) {
-		var models []string
-		if now.ID != "" {
-			models, _ = p.d.App.Models(ctx, now.ID) // the endpoint may be away: those that are known by name are listed then
-		}
-		p.d.Do(func() { p.showModels(now, model, models) })
-	})
-}
-
-func (p *Place) showModels(now app.ModelEndpoint, model string, models []string) {
-	var items []place.MenuItem
-	for _, e := range p.head.facts.points {
-		if e.ID != now.ID {
-			items = append(items, place.MenuItem{Label: clean.Line(e.Name+" · "+e.Model, 80), Icon: "model", Do: func() {
-				p.change(func(s *app.ConversationSettings) { s.Endpoint, s.Model = e.ID, "" })
-			}})
-		}
-	}
-	if len(items) > 0 {
-		items = append(items, place.MenuItem{})
-	}
-	if !slices.Contains(models, model) && model != "" {
-		models = append([]string{model}, models...)
-	}
-	for i, m := range models {
-		if i == 24 {
-			break
-		}
-		items = append(items, place.MenuItem{Label: clean.Line(m, 80), Checked: m == model, Do: func() {
-			p.change(func(s *app.ConversationSettings) { s.Endpoint, s.Model = now.ID, m })
-		}})
-	}
-	items = append(items, place.MenuItem{}, place.MenuItem{Label: lang.X("shell.connect_model", "Connect a model"), Icon: "plus", Do: func() { p.d.Open(place.Settings, "models") }})
-	p.d.Layer.Menu(items, below(p.head.model))
 }

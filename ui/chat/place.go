@@ -64,6 +64,7 @@ type Place struct {
 	watches     map[watched]*watch
 	cards       map[*itemRow]bool
 	switches    *switches       // while they are open
+	models      *modelMenu      // while it is open
 	hunt        *hunt           // while a refused tool is looked for
 	panel       *contextPanel   // while it is open
 	titled      map[string]bool // conversations that were named by the model, or asked about

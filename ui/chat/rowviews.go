@@ -334,8 +334,7 @@ func newEndingRow(p *Place, r row) *endingRow {
 	ways, waysOut := p.waysOut()
 	e.waysOut = waysOut
 	e.buttons = newFlow(2*theme.Step, append(ways, e.remedy, e.retry, e.models, copied)...)
-	card := newColumn(2*theme.Step, pad{2.5 * theme.Step, 3 * theme.Step, 2.5 * theme.Step, 4 * theme.Step},
-		newBeside(e.mark, e.sentence), e.buttons)
+	card := newColumn(2*theme.Step, pad{2.5 * theme.Step, 3 * theme.Step, 2.5 * theme.Step, 4 * theme.Step}, newBeside(e.mark, e.sentence), e.buttons)
 	card.ground, card.edge = theme.RefusalTint, theme.Refusal
 	if r.message.State == stateStopped {
 		card.ground, card.edge = theme.CodeGround, theme.Line

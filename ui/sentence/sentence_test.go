@@ -44,9 +44,17 @@ var said = map[string][]string{
 	"../../app/consent/current.go":       {"WhyNotOffered", "usable", "whyNotCurrent", "whyBlocked"},
 	"../../app/consent/rounds.go":        {"GoOn", "overWithTurn"},
 	"../../app/chat/engine.go":           {"check"},
+	"../../app/chat/parameters.go":       {"set"},
+	"../../app/chatsettings.go":          {"Check"},
+	"../../app/modellists.go":            {"SetFavourite"},
+	"../../app/endpointway.go":           {"route", "connect", "header", "hideHeaders", "check"},
+	"../../llm/network.go":               {"explain"},
 	"../../app/chat/attach.go":           {"Warning", "ReadFile", "fromBytes", "reviewed"},
 	"../../app/chat/viewer.go":           {"on"},
 	"../../app/app.go":                   {"tellRecovery", "warn"},
+	"../../llm/ending.go":                {"missing", "brokenOff", "noAnswer", "finish"},
+	"../../llm/errors.go":                {"badHint", "networkError", "brokenBy"},
+	"../../llm/stream.go":                {"read"},
 	"../../app/opener/opener.go":         {"Check", "refusedText", "asciiHost", "nameWarning"},
 	"../../app/doctor.go": {"diagnose", "configCheck", "startedChecks", "found", "answers", "effective", "startChecks", "toolsCheck",
 		"offersSentence", "undeclaredCheck", "reviewCheck"},
@@ -103,6 +111,22 @@ var pieces = []string{
 }
 
 var whole = []string{
+	"http://x sent an event that is not JSON (at byte 3: a value was expected). What came before it was kept. Try again, or use another endpoint.",
+	"http://x sent an event that is not complete JSON (it ends too early). What came before it was kept. Try again, or use another endpoint.",
+	"http://x sent a line longer than 16 MB. What came before it was kept. Try again, or use another endpoint.",
+	"http://x sent an event longer than 16 MB. What came before it was kept. Try again, or use another endpoint.",
+	"http://x sent an answer longer than 16 MB. What came before it was kept. Try again, or use another endpoint.",
+	"The answer reached its length limit before the arguments of this call came. Nothing was run. Send the whole call again with one complete JSON object.",
+	"The answer reached its length limit and the arguments of this call were cut. Nothing was run. Send the whole call again with one complete JSON object.",
+	"The arguments were cut: they are not complete JSON. Nothing was run. Send the whole call again with one complete JSON object.",
+	"The arguments are longer than 7 bytes. Nothing was run. Send the whole call again with one complete JSON object.",
+	"The arguments are not valid UTF-8. Nothing was run. Send the whole call again with one complete JSON object.",
+	"The arguments are not valid Unicode text. Nothing was run. Send the whole call again with one complete JSON object.",
+	"The arguments are not valid JSON: at byte 2: a colon was expected. Nothing was run. Send the whole call again with one complete JSON object.",
+	"The arguments are a number, not a JSON object. Nothing was run. Send the whole call again with one complete JSON object.",
+	"The arguments are not usable: a text holds half of a Unicode surrogate pair. Nothing was run. Send the whole call again with one complete JSON object.",
+	"The pieces of several tool calls were mixed and cannot be told apart. Nothing was run. Send the whole call again with one complete JSON object.",
+	"It could not read a tool call or a result in the conversation: begin a new one, or go back before it.",
 	"the limit of 1 round for one turn was reached; send another message to go on", "the limit of 25 rounds for one turn was reached; send another message to go on",
 	"the server https://x/mcp wants a sign-in: the authorization server https://y gave no token (status 400, invalid_grant).",
 	"the server https://x/mcp wants a sign-in (401 Unauthorized): signing in was refused.",
@@ -199,10 +223,12 @@ func TestWorded(t *testing.T) {
 		"this can no longer be allowed: the server s is not running":                                                           "现在不能再允许：服务器 s 没有运行",
 		"the arguments do not fit the tool's input schema (/n: must be an integer, not a string; /b: is required but missing)": "参数不符合工具的输入模式（/n: 必须是整数，不能是字符串; /b: 必填，但缺失）",
 		"Something else.": "Something else.",
-		"The program \"x\" cannot be run: /a/x is not marked executable; PATH searched: /a:/b.":                           "无法运行程序 \"x\"：/a/x 没有可执行权限; 查找过的 PATH：/a:/b。",
-		"The program ended before it was ready, with exit status 3.\nThe last that it wrote on standard error:\nThe end.": "程序还没就绪就结束了，退出码 3。\n它最后写到标准错误的内容：\nThe end.",
-		"The server https://x/mcp wants a sign-in: signing in was refused.":                                               "服务器 https://x/mcp 要求登录：登录被拒绝。",
-		"The program broke the connection off before it was ready: it closed its standard output.":                        "程序还没就绪就断开了连接：关闭了标准输出。",
+		"The connection to http://127.0.0.1:9 broke before an answer came (it was reset). Try again.":                                                                 "与 http://127.0.0.1:9 的连接在回答到来之前断开了（连接被重置）。请再试一次。",
+		"A call of f was not executed: The arguments were cut: they are not complete JSON. Nothing was run. Send the whole call again with one complete JSON object.": "对 f 的调用没有执行：参数被截断：不是完整的 JSON。没有执行任何操作，已请模型把整个调用重新发来。",
+		"The program \"x\" cannot be run: /a/x is not marked executable; PATH searched: /a:/b.":                                                                       "无法运行程序 \"x\"：/a/x 没有可执行权限; 查找过的 PATH：/a:/b。",
+		"The program ended before it was ready, with exit status 3.\nThe last that it wrote on standard error:\nThe end.":                                             "程序还没就绪就结束了，退出码 3。\n它最后写到标准错误的内容：\nThe end.",
+		"The server https://x/mcp wants a sign-in: signing in was refused.":                                                                                           "服务器 https://x/mcp 要求登录：登录被拒绝。",
+		"The program broke the connection off before it was ready: it closed its standard output.":                                                                    "程序还没就绪就断开了连接：关闭了标准输出。",
 	} {
 		got := sentence.Lines(s)
 		if want != "" && got != want {
@@ -217,9 +243,6 @@ func TestWorded(t *testing.T) {
 // What an endpoint has shown by a refusal is told in words of both languages, and so is the advice behind a refusal that
 // is about tools.
 func TestWhatEndpointsShowHasWords(t *testing.T) {
-	if err := language.Load("en"); err != nil { // before the tests that run side by side
-		t.Fatal(err)
-	}
 	source, err := os.ReadFile("../../llm/adapt.go")
 	if err != nil {
 		t.Fatal(err)

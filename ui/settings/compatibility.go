@@ -205,6 +205,8 @@ func habitName(key string) string {
 		return lang.X("settings.habit_empty_content", "Text of an answer with calls alone")
 	case "user_after_tool":
 		return lang.X("settings.habit_user_after_tool", "Messages straight after tool results")
+	case "alternating_roles":
+		return lang.X("settings.habit_alternating_roles", "You and the model strictly in turn")
 	case "several_calls":
 		return lang.X("settings.habit_several_calls", "Several calls in one answer")
 	case "tool_message_names":

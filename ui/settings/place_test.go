@@ -86,15 +86,15 @@ func TestAnEndpointIsTestedAndStored(t *testing.T) {
 	e.address.SetText(s.URL + "/v1")
 	e.key.SetText("sk-wrong-0123456789")
 	test.Tap(e.test)
-	b.Until("a refusal", func() bool { return !e.busy && len(e.models) == 0 })
+	b.Until("a refusal", func() bool { return !e.busy && len(e.models.all) == 0 })
 	e.key.SetText("sk-right-0123456789")
 	test.Tap(e.test)
-	b.Until("the models", func() bool { return len(e.models) == 2 })
-	if e.model.Text == "" || e.holder.Hidden {
+	b.Until("the models", func() bool { return len(e.models.all) == 2 })
+	if e.model.Text == "" || e.models.canvas.Hidden {
 		t.Errorf("the models are not offered; %q is chosen", e.model.Text)
 	}
 	b.Picture("settings-tested")
-	e.choice.OnSelected(slices.Index(e.models, "large"))
+	e.models.list.OnSelected(slices.IndexFunc(e.models.shown, func(m app.ModelInfo) bool { return m.ID == "large" }))
 	test.Tap(e.save)
 	stored := func() *app.ModelEndpoint {
 		i := slices.IndexFunc(b.p.state.endpoints, func(e app.ModelEndpoint) bool { return e.Name == "Mine" })
