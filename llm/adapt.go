@@ -50,7 +50,7 @@ var adaptations = []adaptation{
 		message: "The endpoint wants the length limit under its newer name; the request was sent again with it."},
 	{refusal: refused(`max_completion_tokens`), unless: valueAlone, sent: lengthSent(LengthMaxCompletion), key: "length_limit", value: "max_tokens",
 		message: "The endpoint wants the length limit under its older name; the request was sent again with it."},
-	{refusal: words(`parallel_tool_calls`), key: "parallel_tool_calls", value: No,
+	{refusal: words(`parallel_tool_calls`), sent: func(p Profile, r Request) bool { return len(r.Tools) > 0 }, key: "parallel_tool_calls", value: "unsaid",
 		message: "The endpoint lets nobody choose whether tools are called together; the request was sent again without that choice."},
 	{refusal: words(`reasoning[_.]effort`), key: "reasoning_effort", value: No,
 		message: "The endpoint does not take how long the model is to reason; the request was sent again without that."},
