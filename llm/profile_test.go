@@ -244,3 +244,16 @@ func TestRefusalsTeach(t *testing.T) {
 		})
 	}
 }
+
+// What only looked like a habit is not kept: the request that was written so is refused as well.
+func TestOnlyWhatHelpedIsKept(t *testing.T) {
+	t.Parallel()
+	s := sm.StartScript(t, sm.Script{Steps: []sm.Step{sm.Fail(400, `{"error":{"message":"bad request: {\"stream_options\":{}}"}}`)}, Repeat: true})
+	learned := 0
+	o := run(t.Context(), t, newClient(t, s.URL(), func(_ *Endpoint, o *Options) {
+		o.Learned = func(Endpoint, string, string) { learned++ }
+	}), Request{Messages: []Message{{Role: RoleUser, Text: "x"}}})
+	if o.err == nil || len(s.Requests()) != 2 || learned != 0 {
+		t.Errorf("%d requests, %d learned, %v", len(s.Requests()), learned, o.err)
+	}
+}
