@@ -11,6 +11,7 @@ import (
 	"steward/app/config"
 	"steward/app/consent"
 	"steward/app/event"
+	"steward/app/journal"
 	"steward/app/secrets"
 	"steward/storage"
 	"steward/testdata/scriptedmodel"
@@ -176,6 +177,20 @@ func TestModelEndpoints(t *testing.T) {
 	}
 	if _, err := r.app.TestEndpoint(ctx, list[0], "wrong-key-000000"); err == nil || strings.Contains(err.Error(), "wrong-key-000000") {
 		t.Errorf("a wrong key: %v", err)
+	}
+	var tests []string
+	for end := time.Now().Add(30 * time.Second); len(tests) < 2 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) { // they are written within a moment
+		tests = nil
+		for _, rec := range must(t, func() ([]journal.Record, error) {
+			return r.app.Journal().List(ctx, journal.Filter{Kind: string(journal.KindModel)})
+		}) {
+			if PurposeOf(rec) == "test" {
+				tests = append(tests, rec.Outcome)
+			}
+		}
+	}
+	if !slices.Equal(tests, []string{journal.ProtocolError, journal.OK}) {
+		t.Errorf("the tests are recorded as %q", tests)
 	}
 	if models := must(t, func() ([]string, error) { return r.app.Models(ctx, other) }); !slices.Equal(models, []string{"m-two"}) {
 		t.Errorf("the other's models are %v", models)

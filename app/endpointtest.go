@@ -29,6 +29,7 @@ func (a *App) TestEndpoint(ctx context.Context, e ModelEndpoint, key string) (mo
 	if err := checkEndpoint(e); err != nil {
 		return nil, err
 	}
+	defer a.noteTest(ctx, e, a.clock(), &err)
 	endpoint := llm.Endpoint{BaseURL: e.BaseURL, Model: e.Model, Profile: e.Profile, AllowHTTP: e.AllowHTTP}
 	a.model.mu.Lock()
 	stored, ok := a.model.stored.find(e.ID)

@@ -197,6 +197,9 @@ func (a *App) shownMessage(m storage.Message, behind []storage.Message, versions
 	if live, ok := a.engine.Live(m.Conversation); ok && live.ID == m.ID && m.State == storage.StateStreaming {
 		out.Text, out.Reasoning = live.Text, live.Reasoning // what is stored lags behind
 	}
+	if out.Thought = chat.Thought(m); m.State == storage.StateStreaming {
+		out.Thought, out.Thinking = a.engine.Reasoning(m.Conversation, m.ID)
+	}
 	working := a.engine.Running(m.Conversation) != nil
 	for _, c := range chat.Calls(m, behind) {
 		out.Calls = append(out.Calls, a.callState(c, working))

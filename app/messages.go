@@ -28,6 +28,11 @@ type ChatMessage struct {
 	Model     string
 	Time      time.Time
 
+	// Thought is how long the model reasoned, 0 where that is not known; while it does so, how long
+	// before Thinking.
+	Thought  time.Duration
+	Thinking time.Time // since when the model reasons; zero where it does not at the moment
+
 	Attachments []Attachment
 	Calls       []CallState
 	Error       string // a sentence, or empty

@@ -66,6 +66,15 @@ func ReadModelRecord(d journal.Detail) ModelRecord {
 	return out
 }
 
+// PurposeOf says what a record of a request to a model was made for; empty for any other record.
+func PurposeOf(r journal.Record) string {
+	if r.Kind != journal.KindModel {
+		return ""
+	}
+	purpose, _, _ := chat.ReadRequest(r.Arguments)
+	return purpose
+}
+
 // Tokens words the counts in English, "" where none was reported.
 func (r ModelRecord) Tokens() string {
 	var parts []string

@@ -36,6 +36,8 @@ type storedSampling struct {
 	Servers map[string]storedLimits `json:"servers,omitempty"`
 	// Models are the models that hints of servers go to, by endpoint and hint.
 	Models map[string]map[string]string `json:"models,omitempty"`
+	// Rules are the person's table of models, looked through in order after Models.
+	Rules []SamplingRule `json:"rules,omitempty"`
 }
 
 // storedLimits stand with the configuration that the person trusted, see config.Server.Hash.
@@ -73,7 +75,7 @@ func (a *App) changeSampling(ctx context.Context, server string, detail map[stri
 	a.desk.saving.Lock()
 	defer a.desk.saving.Unlock()
 	now := a.samplingNow()
-	next := storedSampling{Servers: maps.Clone(now.Servers), Models: map[string]map[string]string{}}
+	next := storedSampling{Servers: maps.Clone(now.Servers), Models: map[string]map[string]string{}, Rules: slices.Clone(now.Rules)}
 	if next.Servers == nil {
 		next.Servers = map[string]storedLimits{}
 	}
@@ -166,23 +168,6 @@ func (a *App) MapHint(ctx context.Context, endpoint, hint, model string) error {
 	})
 }
 
-// target is the model that a server's request goes to: what the person has mapped its
-// first hint to that is mapped, else the conversation's.
-func (a *App) target(ctx context.Context, conversation string, hints []string) consent.Target {
-	t, err := a.model.target(ctx, a.chat(ctx, conversation))
-	if err != nil {
-		return consent.Target{} // whoever asks it then hears why
-	}
-	mapped := a.samplingNow().Models[t.Endpoint]
-	for _, h := range hints {
-		if m := mapped[h]; m != "" {
-			t.Model, t.Hint = m, h
-			break
-		}
-	}
-	return t
-}
-
 // sample asks the model for a server. A server gets no secret that the model repeats.
 func (a *App) sample() chat.Sampler {
 	ask := chat.NewSampler(a.recorder, func(ctx context.Context, conversation string, t consent.Target) (*llm.Client, string, error) {
@@ -221,7 +206,11 @@ func (m *model) target(ctx context.Context, s ConversationSettings) (consent.Tar
 	if !ok {
 		return consent.Target{Endpoint: DemoEndpoint, Model: name}, nil
 	}
-	return consent.Target{Endpoint: chosen.ID, Address: chosen.BaseURL, Where: clean.Line(cmp.Or(chosen.Name, hostOf(chosen.BaseURL)), 100), Model: name}, nil
+	return targetOf(chosen, name), nil
+}
+
+func targetOf(e storedEndpoint, model string) consent.Target {
+	return consent.Target{Endpoint: e.ID, Address: e.BaseURL, Where: clean.Line(cmp.Or(e.Name, hostOf(e.BaseURL)), 100), Model: model}
 }
 
 // exact returns the client for one model of one endpoint, and no other: a person has seen

@@ -55,17 +55,17 @@ func TestARequestGoesWhereItWasShownToGo(t *testing.T) {
 	second, err := r.app.SaveEndpoint(ctx, ModelEndpoint{Name: "Two", BaseURL: two.URL(), Model: "m-two"}, "")
 	check(t, err)
 	check(t, r.app.ChooseEndpoint(ctx, first, ""))
-	if got := r.app.target(ctx, "", []string{"big", "small"}); got != (consent.Target{Endpoint: first, Address: one.URL(), Where: "One", Model: "m-one"}) {
+	if got := r.app.target(ctx, "", mcphost.SamplingRequest{Hints: []string{"big", "small"}}); got != (consent.Target{Endpoint: first, Address: one.URL(), Where: "One", Model: "m-one"}) {
 		t.Errorf("without a mapping: %+v", got)
 	}
 	check(t, r.app.MapHint(ctx, first, "small", "m-tiny"))
 	r.reopen()
-	shown := r.app.target(ctx, "", []string{"big", "small"})
+	shown := r.app.target(ctx, "", mcphost.SamplingRequest{Hints: []string{"big", "small"}})
 	if shown != (consent.Target{Endpoint: first, Address: one.URL(), Where: "One", Model: "m-tiny", Hint: "small"}) {
 		t.Errorf("with a mapping: %+v", shown)
 	}
 	check(t, r.app.ChooseEndpoint(ctx, second, ""))
-	if got := r.app.target(ctx, "", []string{"small"}); got.Model != "m-two" {
+	if got := r.app.target(ctx, "", mcphost.SamplingRequest{Hints: []string{"small"}}); got.Model != "m-two" {
 		t.Errorf("another endpoint's mapping is used: %+v", got)
 	}
 	request := mcphost.SamplingRequest{MaxTokens: 5, Messages: []mcphost.SamplingMessage{{Role: "user", Content: []mcphost.Content{{Type: "text", Text: "?"}}}}}

@@ -114,4 +114,5 @@ type Frame struct {
 	Direction string
 	Bytes     []byte
 	Length    int64 // in bytes, where Bytes is cut
+	Cut       bool  // not all of it was kept
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
 
 	"steward/app/chat"
 	"steward/app/clean"
@@ -104,7 +105,7 @@ func titleOf(answer string) string {
 		line = clean.Line(line, titleLength)
 		line = strings.Trim(line, "\"'“”„«»「」『』《》`*#_ .。")
 		line = strings.Trim(titleWord.ReplaceAllString(line, ""), "\"'“”„«»「」『』《》`*#_ .。")
-		if line != "" {
+		if strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 			return line
 		}
 	}

@@ -24,7 +24,7 @@ type chunkReader struct {
 	placed int // how many calls the last list without indexes began
 
 	// Said by deltas so far.
-	gaveText, gaveReasoning, gaveCalls bool
+	gaveText, gaveReasoning, gaveCalls, gaveExtra bool
 
 	// Halves of a character cut between two chunks.
 	heldText, heldReasoning []byte
@@ -114,8 +114,12 @@ func (c *chunkReader) settle() {
 	}
 	s.calls = c.newer(s.calls)
 	c.place(s.calls)
-	for _, e := range [][]extraPart{s.extra, w.extra} {
-		for _, m := range e {
+	c.gaveExtra = c.gaveExtra || len(s.extra) > 0
+	for _, m := range s.extra {
+		c.x.extra.add(m.key, m.value)
+	}
+	for _, m := range w.extra {
+		if !c.gaveExtra || !c.x.extra.has(string(m.key)) {
 			c.x.extra.add(m.key, m.value)
 		}
 	}

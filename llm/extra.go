@@ -2,6 +2,7 @@ package llm
 
 import (
 	"encoding/json"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -52,6 +53,11 @@ func (e *extras) addObject(object []byte) {
 		}
 		return end, err
 	})
+}
+
+// has tells whether there is a member; name is with its quotes.
+func (e *extras) has(name string) bool {
+	return slices.ContainsFunc(e.root.members, func(m extraMember) bool { return m.name == name })
 }
 
 // object is all of it, nil if there is nothing.
@@ -223,13 +229,7 @@ func vendors(key, value []byte, format []string) bool {
 	case "null", `""`, "[]", "{}":
 		return false
 	}
-	name := unquote(key)
-	for _, f := range format {
-		if f == name {
-			return false
-		}
-	}
-	return true
+	return !slices.Contains(format, unquote(key))
 }
 
 // detailsText is the text in a list such as OpenRouter's reasoning_details, as a JSON string, for endpoints that tell

@@ -92,7 +92,7 @@ func checkReplay(t *testing.T, s *replay.Server, file string, read func(io.Reade
 			return resp, err
 		})
 		if o.Idle = time.Minute; strings.Contains(string(raw), "@@ hang") {
-			o.Idle, o.FirstToken = 2*time.Second, 4*time.Second
+			o.Idle, o.FirstToken = 3*time.Second, time.Minute
 		}
 	})
 	c.random = func(int64) int64 { return 0 }

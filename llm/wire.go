@@ -49,6 +49,15 @@ func WithWire(ctx context.Context, on func(Wire)) context.Context {
 // and query.
 func (c *Client) Address() string { return plainURL(c.base) }
 
+// PlainAddress is an address without what may be secret in it; "" where it is none.
+func PlainAddress(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return plainURL(u)
+}
+
 func plainURL(u *url.URL) string {
 	plain := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 	return plain.String()

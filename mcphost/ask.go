@@ -240,6 +240,15 @@ func (c *Connection) sample(ctx context.Context, params json.RawMessage, calls [
 // are cut to it.
 const maxTokens = 1 << 20
 
+// priority reads a number from 0 to 1; what is none counts as 0.
+func priority(raw json.RawMessage) float64 {
+	n, ok := number(raw)
+	if !ok || n != n {
+		return 0
+	}
+	return min(max(n, 0), 1)
+}
+
 // readSampling reads the parameters of sampling/createMessage. includeContext
 // is ignored: no other text than the request's own reaches the model.
 func readSampling(params json.RawMessage) (SamplingRequest, error) {
@@ -283,7 +292,9 @@ func readSampling(params json.RawMessage) (SamplingRequest, error) {
 			r.Stop = append(r.Stop, s)
 		}
 	}
+	r.Context = str(m["includeContext"])
 	preferences, _ := fields(m["modelPreferences"])
+	r.Priorities = Priorities{priority(preferences["costPriority"]), priority(preferences["speedPriority"]), priority(preferences["intelligencePriority"])}
 	hints, _ := array(preferences["hints"])
 	for _, h := range hints {
 		hm, _ := fields(h)

@@ -74,6 +74,11 @@ type SamplingRequest struct {
 	Temperature *float64
 	Stop        []string
 	Hints       []string // names of models the server would like
+	// Priorities say what the server cares for in a model.
+	Priorities Priorities
+	// Context is what the server wants to be added to its request ("thisServer", "allServers" or
+	// what it wrote instead); "" and "none" are nothing. Nothing is added in any case.
+	Context string
 	// Tools are offered to the model, which may answer with calls of them;
 	// ToolChoice is "", ToolsRequired or ToolsNone.
 	Tools      []SamplingTool
@@ -84,6 +89,10 @@ type SamplingRequest struct {
 	Undeclared bool
 	Raw        json.RawMessage
 }
+
+// Priorities are from 0, for not at all, to 1; 0 also where the server says nothing (MCP,
+// "Model Preferences").
+type Priorities struct{ Cost, Speed, Intelligence float64 }
 
 // SamplingMessage is one message of a [SamplingRequest]. Its content may hold
 // uses of tools ("tool_use", by the assistant) and their results ("tool_result",

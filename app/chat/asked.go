@@ -24,6 +24,10 @@ const (
 	ForTest       = "test"
 )
 
+// AttemptRequest is the word of an attempt that says: a request went to the endpoint. Its
+// detail says where to, and how it was answered.
+const AttemptRequest = "request"
+
 // maxNoted is how many bytes of the prompt and of the answer the record of a request
 // keeps of each.
 const maxNoted = 16 << 10
@@ -226,7 +230,7 @@ func (w *watched) exchange(x llm.Wire) {
 		detail["status"], detail["answer_headers"], detail["answer_type"], detail["answer_bytes"] = x.Status, x.AnswerHeader, x.ContentType, x.Length
 		detail["seconds_to_answer"] = float64(x.Came.Sub(x.Sent).Milliseconds()) / 1000
 	}
-	w.entry.Attempted("request", detail)
+	w.entry.Attempted(AttemptRequest, detail)
 	w.frames = append(w.frames, journal.Frame{Time: x.Sent, Direction: "out", Bytes: x.Request, Length: int64(len(x.Request))})
 	if x.Status != 0 {
 		if w.pieces != nil {

@@ -73,9 +73,9 @@ type Options struct {
 	// Sample asks a model for a server, outside of any conversation's history: exactly
 	// the target where it names a model, else the conversation's.
 	Sample func(ctx context.Context, conversation string, t Target, record int64, r mcphost.SamplingRequest) (mcphost.SamplingAnswer, error)
-	// Target names the model that a request with these hints goes to; the zero Target
+	// Target names the model that a server's request goes to; the zero Target
 	// where that cannot be told.
-	Target func(ctx context.Context, conversation string, hints []string) Target
+	Target func(ctx context.Context, conversation string, r mcphost.SamplingRequest) Target
 	// MapHint makes requests with this hint go to this model of this endpoint from now on.
 	MapHint func(ctx context.Context, endpoint, hint, model string) error
 	// Limits are what the person has stated for a server's requests, and SetLimits keeps

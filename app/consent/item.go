@@ -147,6 +147,7 @@ type Presentation struct {
 	Fields      []Field
 	Model       string   // that a sampling request goes to, or that answered
 	Hints       []string // names of models that the server would like, on one line each
+	Prefers     string   // what the server cares for most in a model: PreferCost, PreferSpeed, PreferIntelligence, or ""
 	System      string   // a sampling request's system prompt
 	Messages    []SamplingMessage
 	Tools       []SamplingTool // that a sampling request offers to the model

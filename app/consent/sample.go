@@ -93,7 +93,7 @@ func (s *sampling) run() (mcphost.SamplingAnswer, error) {
 		return s.refuse(decision{word: Denied, by: byLimit, reason: fmt.Sprintf("the server may ask for the model %d times an hour, and has done so", s.limits.PerHour)})
 	}
 	if s.g.o.Target != nil {
-		s.target = s.g.o.Target(s.ctx, s.o.conversation, s.req.Hints)
+		s.target = s.g.o.Target(s.ctx, s.o.conversation, s.req)
 	}
 	if err := s.trust(); err != nil {
 		return s.fail(err)

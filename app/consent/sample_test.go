@@ -37,8 +37,10 @@ func (m *seenModel) asked() int {
 	return len(m.got)
 }
 
-func at(endpoint, model string) func(context.Context, string, []string) Target {
-	return func(context.Context, string, []string) Target { return Target{Endpoint: endpoint, Model: model} }
+func at(endpoint, model string) func(context.Context, string, mcphost.SamplingRequest) Target {
+	return func(context.Context, string, mcphost.SamplingRequest) Target {
+		return Target{Endpoint: endpoint, Model: model}
+	}
 }
 
 // intents are the exact texts that the record of a request says were about to be sent.
@@ -130,7 +132,7 @@ func TestTheModelThatWasShownIsAsked(t *testing.T) {
 	r := newRig(t, func(o *Options) {
 		allow(o)
 		o.Sample = m.sample
-		o.Target = func(context.Context, string, []string) Target {
+		o.Target = func(context.Context, string, mcphost.SamplingRequest) Target {
 			mu.Lock()
 			defer mu.Unlock()
 			return Target{Endpoint: "e", Model: model}

@@ -53,6 +53,7 @@ func (s *sampling) present(answer *mcphost.SamplingAnswer) (*Sampling, Presentat
 		Title: fmt.Sprintf("%s asks for the model", clean.Reveal(s.o.server)), Server: clean.Reveal(s.o.server), Tool: clean.Reveal(s.o.tool),
 		System: revealLines(s.req.System), Model: clean.Line(s.target.Model, 200), Warnings: s.settings(),
 	}
+	p.Prefers = Preferred(s.req.Priorities)
 	for _, h := range s.req.Hints {
 		p.Hints = append(p.Hints, clean.Line(h, 100))
 	}
@@ -61,6 +62,13 @@ func (s *sampling) present(answer *mcphost.SamplingAnswer) (*Sampling, Presentat
 		p.Messages = append(p.Messages, sampleMessage(m, revealLines))
 	}
 	p.Tools = presentTools(s.req.Tools)
+	switch s.req.Context {
+	case "", "none":
+	case "thisServer":
+		p.Warnings = append(p.Warnings, "The server wanted what else it knows of this conversation to be added. It is not: nothing but what stands here goes to the model.")
+	default:
+		p.Warnings = append(p.Warnings, "The server wanted what your servers have said in this conversation to be added. It is not: nothing but what stands here goes to the model.")
+	}
 	if s.wanted > s.limits.MaxTokens {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("The server wanted an answer of up to %d tokens; %d is the limit here.", s.wanted, s.limits.MaxTokens))
 	}

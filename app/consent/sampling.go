@@ -43,6 +43,35 @@ type Target struct {
 	Chosen bool
 }
 
+// What a server cares for in a model.
+const (
+	PreferCost         = "cost"
+	PreferSpeed        = "speed"
+	PreferIntelligence = "intelligence"
+)
+
+// Prefers tells whether a server that has these priorities cares for it as much as for
+// anything.
+func Prefers(p mcphost.Priorities, what string) bool {
+	of := map[string]float64{PreferCost: p.Cost, PreferSpeed: p.Speed, PreferIntelligence: p.Intelligence}[what]
+	return of > 0 && of >= max(p.Cost, p.Speed, p.Intelligence)
+}
+
+// Preferred is the one thing that a server cares for more than for the others; "" where
+// there is none.
+func Preferred(p mcphost.Priorities) string {
+	found := ""
+	for _, what := range []string{PreferCost, PreferSpeed, PreferIntelligence} {
+		if Prefers(p, what) {
+			if found != "" {
+				return ""
+			}
+			found = what
+		}
+	}
+	return found
+}
+
 // Why says why a request goes to this model, for the record.
 func (t Target) Why() string {
 	switch {

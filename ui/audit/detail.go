@@ -20,10 +20,11 @@ import (
 )
 
 const (
-	mostText   = 64_000  // bytes of an argument or a result that are set out; all of it stands in the record
-	mostWire   = 512_000 // bytes of frames that are shown
-	mostFields = 100
-	shortField = 200 // bytes of an argument that stands on a line of its own
+	mostText    = 64_000  // bytes of an argument or a result that are set out; all of it stands in the record
+	mostWire    = 512_000 // bytes of frames that are shown
+	mostFields  = 100
+	longestLine = 4000 // bytes of a line that is drawn unbroken
+	shortField  = 200  // bytes of an argument that stands on a line of its own
 )
 
 // detail is a record with its texts worked out: every odd character visible, JSON set out.
@@ -39,7 +40,9 @@ type detail struct {
 }
 
 // live says that the record has not ended, so that it may still change.
-func (d *detail) live() bool {
+func (d *detail) live() bool { return live(d.Detail) }
+
+func live(d journal.Detail) bool {
 	return d.Outcome == journal.Waiting || d.Outcome == journal.Running
 }
 
@@ -96,7 +99,7 @@ func readDetail(ctx context.Context, a *app.App, names namer, number int64) (*de
 	if d.result, err = resultBlocks(ctx, a, kept); err != nil {
 		d.result = []*text.Block{{Runs: []text.Run{{Text: language.Message(err), Color: theme.Refusal}}}}
 	}
-	d.wire = wireBlocks(kept.Frames)
+	d.wire = wireBlocks(kept)
 	whole, err := json.Marshal(kept)
 	if err != nil {
 		return nil, fmt.Errorf("record %d cannot be shown: %w", number, err)
@@ -197,12 +200,37 @@ func lines(json string) []*text.Block {
 	return []*text.Block{b}
 }
 
-// wireBlocks shows frames, or says that none were kept.
-func wireBlocks(frames []journal.Frame) []*text.Block {
-	if len(frames) == 0 {
-		return []*text.Block{plain(lang.X("audit.no_frames", "Nothing went over the wire."), theme.Dim)}
+// wireBlocks shows frames, or says why there are none. Lines of any length are broken: an unbroken one of half a
+// megabyte would take seconds to draw.
+func wireBlocks(d journal.Detail) []*text.Block {
+	if len(d.Frames) == 0 {
+		return []*text.Block{plain(noWire(d), theme.Dim)}
 	}
-	return []*text.Block{{Code: true, NoWrap: true, Runs: []text.Run{{Text: wireText(frames)}}}}
+	shown := wireText(d.Frames, d.Kind == journal.KindModel)
+	return []*text.Block{{Code: true, NoWrap: !hasLongLine(shown), Runs: []text.Run{{Text: shown}}}}
+}
+
+func hasLongLine(s string) bool {
+	for line := range strings.Lines(s) {
+		if len(line) > longestLine {
+			return true
+		}
+	}
+	return false
+}
+
+// noWire says why nothing of the wire is there.
+func noWire(d journal.Detail) string {
+	switch {
+	case d.Kind != journal.KindModel:
+	case live(d):
+		return lang.X("audit.wire_later", "What goes over the wire can be seen once the request is over.")
+	case d.Erased:
+		return lang.X("audit.erased", "The texts were erased with their conversation. The record itself stays.")
+	default:
+		return lang.X("audit.wire_gone", "What went over the wire is kept for the last requests of a chat alone.")
+	}
+	return lang.X("audit.no_frames", "Nothing went over the wire.")
 }
 
 func plain(s string, color fyne.ThemeColorName) *text.Block {
@@ -256,7 +284,7 @@ func contentBlock(c event.Content) *text.Block {
 }
 
 // wireText sets the frames out one after the other, with time, direction and length.
-func wireText(frames []journal.Frame) string {
+func wireText(frames []journal.Frame, model bool) string {
 	var b strings.Builder
 	for i, f := range frames {
 		if b.Len() > mostWire {
@@ -275,10 +303,25 @@ func wireText(frames []journal.Frame) string {
 			b.WriteString("\n\n")
 		}
 		b.WriteString(arrow + " " + f.Time.Local().Format("15:04:05.000") + " · " + lang.X("audit.bytes", "{{.count}} bytes", map[string]any{"count": count(length)}))
-		if f.Cut {
+		switch {
+		case f.Cut && model:
+			b.WriteString(" · " + lang.X("audit.frame_ends", "the middle was not kept"))
+		case f.Cut:
 			b.WriteString(" · " + lang.X("audit.frame_cut", "only the beginning was kept"))
 		}
-		b.WriteString("\n" + code.Pretty(clean.Reveal(strings.TrimRight(string(f.Bytes), "\r\n"))))
+		b.WriteString("\n" + frameText(strings.TrimRight(string(f.Bytes), "\r\n")))
 	}
 	return b.String()
+}
+
+// frameText shows a frame with every odd character visible: one message of JSON set out, a stream of events line by line.
+func frameText(s string) string {
+	if !strings.Contains(s, "\n") {
+		return code.Pretty(clean.Reveal(s))
+	}
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = clean.Reveal(strings.TrimSuffix(l, "\r"))
+	}
+	return strings.Join(lines, "\n")
 }

@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/lang"
 
+	"steward/app"
 	"steward/app/clean"
 	"steward/app/journal"
 	"steward/ui/theme"
@@ -35,6 +36,8 @@ type eventData struct {
 	Outcome  string  `json:"outcome"`
 	Seconds  float64 `json:"seconds"`
 	Reason   string  `json:"reason"`
+
+	Detail attemptData `json:"detail"`
 }
 
 // steps words what happened.
@@ -138,6 +141,10 @@ func (s *step) fill(d journal.Detail, kind string, data eventData, names namer) 
 	case "sent":
 		s.words = lang.X("audit.step_sent", "sent to the server")
 	case "attempt":
+		if d.Kind == journal.KindModel {
+			s.attempted(data)
+			return
+		}
 		s.words = lang.X("audit.step_attempt", "a further round: {{.what}}", map[string]any{"what": clean.Line(data.What, 100)})
 	case "late":
 		s.words, s.color = lang.X("audit.step_late", "an answer came too late; it was not used"), theme.Waiting
@@ -147,6 +154,9 @@ func (s *step) fill(d journal.Detail, kind string, data eventData, names namer) 
 		s.words, s.color = outcomeWords(data.Outcome)
 		if data.Seconds > 0 {
 			s.words += " · " + seconds(data.Seconds)
+		}
+		if used := tokenWords(app.ReadModelRecord(d)); used != "" {
+			s.words += " · " + used
 		}
 	default: // a record that is over at once
 		s.words = kindWords(journal.Kind(kind))

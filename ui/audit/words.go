@@ -111,6 +111,9 @@ func what(r journal.Record) string {
 		if r.Kind == journal.KindModel && r.Model != "" {
 			name += " · " + clean.Line(r.Model, 100)
 		}
+		if purpose := app.PurposeOf(r); purpose != "" && purpose != "turn" {
+			name += " · " + purposeWords(purpose)
+		}
 	default:
 		name = kindWords(r.Kind) + " · " + name
 	}

@@ -47,6 +47,10 @@ func (p *Place) messageMenu(id string, view *text.View, link string, at fyne.Pos
 	if m == p.state.last(roleAssistant) && !p.state.working {
 		add("retry", lang.X("chat.regenerate", "Regenerate"), p.regenerate)
 	}
+	if m.thoughts() != "" {
+		add("copy", lang.X("chat.copy_thoughts", "Copy the thoughts"), func() { p.copyText(clean.Clean(m.thoughts())) })
+	}
+	add("wire", lang.X("chat.what_was_sent", "What was sent"), func() { p.showExchange(m.ID) })
 	items = append(items, p.promptItems(m)...)
 	if took := spentDetail(m.ChatMessage); took != "" {
 		items = append(items, place.MenuItem{}, place.MenuItem{Label: took, Icon: "info", Disabled: true})

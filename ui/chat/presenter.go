@@ -3,6 +3,7 @@ package chat
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"steward/app"
 	"steward/app/consent"
@@ -82,12 +83,13 @@ type presenter struct {
 	notices      []row
 
 	rows    []row
-	touched map[string]bool // keys of rows that show something else now
-	moved   bool            // rows may have come or gone
-	current *message        // what streams
-	end     *message        // how the last turn ended, where that was not well: a turn can end between two answers
-	full    bool            // the conversation comes near what the model can read
-	refused bool            // its last request was refused because it was too large
+	touched map[string]bool  // keys of rows that show something else now
+	moved   bool             // rows may have come or gone
+	current *message         // what streams
+	end     *message         // how the last turn ended, where that was not well: a turn can end between two answers
+	full    bool             // the conversation comes near what the model can read
+	refused bool             // its last request was refused because it was too large
+	now     func() time.Time // the clock; nil is the computer's
 }
 
 // changes are what one round did to the rows.
@@ -106,7 +108,7 @@ func (p *presenter) load(conversation string, messages []app.ChatMessage, items 
 	if conversation != p.conversation {
 		notices, end, live = nil, nil, nil
 	}
-	*p = presenter{notices: notices, end: end, conversation: conversation, working: working, full: p.full && conversation == p.conversation, refused: p.refused && conversation == p.conversation, rows: p.rows, touched: map[string]bool{}, moved: true}
+	*p = presenter{now: p.now, notices: notices, end: end, conversation: conversation, working: working, full: p.full && conversation == p.conversation, refused: p.refused && conversation == p.conversation, rows: p.rows, touched: map[string]bool{}, moved: true}
 	for _, m := range messages {
 		p.store(m)
 	}
@@ -273,8 +275,10 @@ func (p *presenter) apply(e event.Event) want {
 	case event.MessageStarted:
 		p.started(e)
 	case event.Text:
+		p.thinking(e.Message, false)
 		return p.piece(rowAnswer, e.Message, e.At, e.Text)
 	case event.Reasoning:
+		p.thinking(e.Message, true)
 		return p.piece(rowReasoning, e.Message, e.At, e.Text)
 	case event.MessageStored:
 		return want{message: e.ID}

@@ -270,6 +270,8 @@ type reasoningRow struct {
 	head  *chip
 	body  *text.View
 	words string
+
+	message *message
 }
 
 func newReasoningRow(p *Place, r row) *reasoningRow {
@@ -290,13 +292,26 @@ func newReasoningRow(p *Place, r row) *reasoningRow {
 
 func (v *reasoningRow) show(r row) bool {
 	v.words = clean.Clean(r.message.thoughts())
-	v.head.words = lang.X("chat.thoughts", "Thoughts")
-	if r.message.streaming() && r.message.words() == "" {
-		v.head.words = lang.X("chat.thinking", "Thinking…")
-	}
+	v.message = r.message
+	v.head.words = v.heading()
 	v.paint()
 	return true
 }
+
+// heading says that the model reasons and for how long, or for how long it did.
+func (v *reasoningRow) heading() string {
+	m := v.message
+	if !m.streaming() || m.Thinking.IsZero() && m.words() != "" {
+		return thoughtWords(m.Thought)
+	}
+	if m.Thinking.IsZero() {
+		return lang.X("chat.thinking", "Thinking…")
+	}
+	return lang.X("chat.thinking_for", "Thinking… {{.time}}", map[string]any{"time": elapsed(m.Thought + v.p.now().Sub(m.Thinking))})
+}
+
+// tick counts the time of a model that reasons.
+func (v *reasoningRow) tick() { v.head.say(v.heading()) }
 
 func (v *reasoningRow) paint() {
 	v.head.icon = "chevron-right"

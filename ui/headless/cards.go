@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"steward/app/clean"
 	"steward/app/consent"
 )
 
@@ -278,6 +279,12 @@ func (c *card) samplingRequest(item consent.Item) {
 	}
 	if len(p.Hints) > 0 {
 		c.line("  ", "The server would like one of these, which chooses nothing by itself: "+strings.Join(p.Hints, ", "))
+	}
+	if p.Prefers != "" {
+		c.line("  ", "The server says that it cares most for "+p.Prefers+", which chooses nothing by itself.")
+	}
+	if s := item.Sampling; s != nil && (s.Hint != "" || s.Prefers != "") {
+		c.line("  ", "Why this model: "+clean.Clean(s.Why())+".")
 	}
 	if p.System != "" {
 		c.printf("\n  System prompt:\n")

@@ -31,10 +31,11 @@ func (s *Place) models() []fyne.CanvasObject {
 		{place.TitlesFromModel, lang.X("settings.titles_model", "From the model: it is asked once, after the first answer")},
 		{place.TitlesFromWords, lang.X("settings.titles_words", "The first words; nobody is asked")},
 	}
-	return append(out, beside(add, find), labelled(lang.X("settings.titles", "Titles of chats"), choice(titles, s.p.state.titles, func(v string) {
+	out = append(out, beside(add, find), labelled(lang.X("settings.titles", "Titles of chats"), choice(titles, s.p.state.titles, func(v string) {
 		s.p.state.titles = v
 		s.p.do(func(ctx context.Context) error { return s.d.App.SetPreference(ctx, place.PreferTitles, v) }, nil)
 	})))
+	return append(out, s.samplingRules()...)
 }
 
 func (s *Place) endpointCard(e app.ModelEndpoint) fyne.CanvasObject {

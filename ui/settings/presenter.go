@@ -18,6 +18,7 @@ type state struct {
 	rules     []app.Rule
 	grants    []app.Grant
 	trusted   []app.TrustedServer
+	sampling  []app.SamplingRule
 	settings  app.Settings
 	secrets   app.SecretState
 	names     []string // of secrets; nil where they cannot be listed now
@@ -116,6 +117,7 @@ func readState(ctx context.Context, a *app.App) (s state, err error) {
 		return s, err
 	}
 	s.trusted = a.TrustedServers()
+	s.sampling = a.SamplingRules()
 	if s.settings, err = a.Settings(ctx); err != nil {
 		return s, err
 	}

@@ -63,6 +63,12 @@ func newSampleTarget(c *Card, d *sampleDraft) *sampleTarget {
 	t.tokens.OnChanged = func(v string) { d.tokens = v; c.update() }
 	right := []fyne.CanvasObject{newJoined(2*theme.Step, c.whole(lang.X("sampling.tokens", "Token limit")), newSized(numberWidth, t.tokens))}
 	t.box = newColumn(theme.Step, newFlow(2*theme.Step, left, right))
+	if prefers := c.item.Presentation.Prefers; prefers != "" {
+		t.box.objects = append(t.box.objects, c.caption(lang.X("sampling.prefers", "The server says that it cares most for {{.what}}. That is its wish and chooses nothing.", map[string]any{"what": preferenceWords(prefers)}), theme.Dim))
+	}
+	if s.Prefers != "" {
+		t.box.objects = append(t.box.objects, c.caption(lang.X("sampling.prefers_mapped", "This model is the one that you have set for servers that care most for {{.what}}.", map[string]any{"what": preferenceWords(s.Prefers)}), theme.Dim))
+	}
 	hints := c.item.Presentation.Hints
 	if len(hints) == 0 {
 		return t
@@ -224,4 +230,15 @@ func (l *sampleLimits) stated() *consent.SamplingLimits {
 		return nil
 	}
 	return &out
+}
+
+// preferenceWords name what a server cares for in a model.
+func preferenceWords(what string) string {
+	switch what {
+	case consent.PreferCost:
+		return lang.X("sampling.cost", "a low price")
+	case consent.PreferSpeed:
+		return lang.X("sampling.speed", "speed")
+	}
+	return lang.X("sampling.intelligence", "capability")
 }
