@@ -50,7 +50,7 @@ var adaptations = []adaptation{
 		message: "The endpoint wants the length limit under its newer name; the request was sent again with it."},
 	{refusal: refused(`max_completion_tokens`), unless: valueAlone, sent: lengthSent(LengthMaxCompletion), key: "length_limit", value: "max_tokens",
 		message: "The endpoint wants the length limit under its older name; the request was sent again with it."},
-	{refusal: words(`parallel_tool_calls`), key: "parallel_tool_calls", value: No,
+	{refusal: words(`parallel_tool_calls`), sent: func(p Profile, r Request) bool { return len(r.Tools) > 0 }, key: "parallel_tool_calls", value: "unsaid",
 		message: "The endpoint lets nobody choose whether tools are called together; the request was sent again without that choice."},
 	{refusal: words(`reasoning[_.]effort`), key: "reasoning_effort", value: No,
 		message: "The endpoint does not take how long the model is to reason; the request was sent again without that."},
@@ -104,11 +104,16 @@ func (e *Error) said() []string {
 	return []string{unquoted.Replace(f.message + "; " + f.param + "; " + f.kind), unquoted.Replace(e.Body[:min(len(e.Body), 8<<10)])}
 }
 
+// lessons are what one request has been taught by refusals.
+type lessons struct {
+	tried map[string][]string // values that it was sent with, by key
+	new   [][2]string         // keys and values that the owner is not told of yet
+}
+
 // adapt learns from the refusal of a request that was written for used. It returns
 // what was learnt, perhaps by another request meanwhile, or "" if the same request
-// would be refused again. tried are the values that this request was already sent with,
-// by key; a habit that is refused in each of its forms is given up.
-func (c *Client) adapt(used Profile, r Request, e *Error, tried map[string][]string) string {
+// would be refused again. A habit that is refused in each of its forms is given up.
+func (c *Client) adapt(used Profile, r Request, e *Error, l *lessons) string {
 	switch e.Kind {
 	case KindBadRequest, KindBadTool, KindNotFound:
 	case KindServer:
@@ -122,14 +127,17 @@ func (c *Client) adapt(used Profile, r Request, e *Error, tried map[string][]str
 		for _, a := range adaptations {
 			value, ok := a.fits(said, used, r)
 			message := a.message
-			if ok && a.key == "length_limit" && slices.Contains(tried[a.key], value) {
+			if ok && a.key == "length_limit" && slices.Contains(l.tried[a.key], value) {
 				value, message = LengthNone, "The endpoint takes no length limit; the request was sent again without one."
 			}
-			if !ok || slices.Contains(tried[a.key], value) {
+			if !ok || slices.Contains(l.tried[a.key], value) {
 				continue
 			}
-			tried[a.key] = append(tried[a.key], used.Trait(a.key), value)
-			c.learn(a.key, value)
+			if l.tried == nil {
+				l.tried = map[string][]string{}
+			}
+			l.tried[a.key] = append(l.tried[a.key], used.Trait(a.key), value)
+			c.learn(a.key, value, l)
 			return message
 		}
 	}
@@ -152,13 +160,21 @@ func (a adaptation) fits(said string, used Profile, r Request) (value string, ok
 	return value, next.SetTrait(a.key, value) == nil && next.Trait(a.key) != used.Trait(a.key)
 }
 
-// learn keeps a habit and tells the owner.
-func (c *Client) learn(key, value string) {
+// learn holds a habit for the requests that follow.
+func (c *Client) learn(key, value string, l *lessons) {
 	c.mu.Lock()
-	fresh := c.profile.Trait(key) != value
 	_ = c.profile.SetTrait(key, value) // fits has tried it
 	c.mu.Unlock()
-	if fresh && c.options.Learned != nil {
-		c.options.Learned(c.endpoint, key, value)
+	l.new = append(l.new, [2]string{key, value})
+}
+
+// taken tells the owner what was learned, once a request that was written so was taken: what
+// an endpoint says of one habit may only have looked like something about another.
+func (c *Client) taken(l *lessons) {
+	if c.options.Learned != nil {
+		for _, n := range l.new {
+			c.options.Learned(c.endpoint, n[0], n[1])
+		}
 	}
+	l.new = nil
 }

@@ -22,7 +22,7 @@ type Profile struct {
 	LikelyTools    int     // how many the model takes at its own provider, where MaxTools is not known
 	MaxDescription int     // longest description of a tool in characters, 0 = none
 	ToolChoice     string  // see the ToolChoice constants
-	NoParallel     bool    // does not take parallel_tool_calls
+	Parallel       string  // what is said of calls together: ParallelUnsaid (""), ParallelOn or ParallelOff
 
 	// Parameters.
 	LengthLimit     string // name of the limit: LengthMaxTokens (""), LengthMaxCompletion or LengthNone
@@ -94,6 +94,14 @@ const (
 	EmptyText   = ""
 	EmptyNull   = "null"
 	EmptyAbsent = "absent"
+)
+
+// Values of Profile.Parallel: the request says nothing of parallel_tool_calls, or asks for
+// several calls in one answer, which llama.cpp only makes when asked, or for one at a time.
+const (
+	ParallelUnsaid = ""
+	ParallelOn     = "on"
+	ParallelOff    = "off"
 )
 
 // Values of Profile.ToolChoice: everything; only "auto" and "none"; "any" in the place of

@@ -42,7 +42,7 @@ func TestProfiles(t *testing.T) {
 		"Ollama, next door":       {"http://192.168.1.7:11434", "qwen3", "", "ollama"},
 		"not Ollama":              {"https://far.example.com:11434/v1", "qwen3", "", "generic"},
 		"LM Studio":               {"http://localhost:1234/v1", "x", "", "lmstudio"},
-		"llama.cpp":               {"http://127.0.0.1:8080", "x", "", "llamacpp dialect=grammar"},
+		"llama.cpp":               {"http://127.0.0.1:8080", "x", "", "llamacpp dialect=grammar parallel_tool_calls=on"},
 		"a name in another name":  {"https://notopenai.com/v1", "x", "", "generic"},
 		"a trap":                  {"https://openai.com.example.org/v1", "x", "", "generic"},
 		"asked for":               {"https://api.openai.com/v1", "gemini-3", "Mistral", "mistral dialect=full call_ids=short"},
@@ -190,6 +190,7 @@ func TestRefusalsTeach(t *testing.T) {
 		"temperature, Moonshot":      {`"temperature"`, 400, `{"error":{"message":"invalid temperature: only 1 is allowed for this model","type":"invalid_request_error"}}`, map[string]string{"temperature": No}},
 		"temperature, deprecated":    {`"temperature"`, 400, "{\"error\":{\"message\":\"`temperature` is deprecated for this model.\"}}", map[string]string{"temperature": No}},
 		"temperature, handed on":     {`"temperature"`, 400, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"Unsupported parameter: 'temperature' is not supported with this model.\"}}","provider_name":"Azure"}}}`, map[string]string{"temperature": No}},
+		"calls together":             {`"parallel_tool_calls"`, 400, `{"error":{"message":"Unknown parameter: 'parallel_tool_calls'."}}`, map[string]string{"parallel_tool_calls": "unsaid"}},
 		"stop":                       {`"stop"`, 400, `{"error":{"message":"Unsupported parameter: 'stop' is not supported with this model.","param":"stop"}}`, map[string]string{"stop": No}},
 		"required choice":            {`"tool_choice":"required"`, 400, `{"error":{"message":"tool_choice 'required' is not supported"}}`, map[string]string{"tool_choice": ChoiceAuto}},
 		"no choice":                  {`"tool_choice"`, 400, `{"error":{"message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"}}`, map[string]string{"tool_choice": ChoiceNone}},
@@ -200,7 +201,7 @@ func TestRefusalsTeach(t *testing.T) {
 		"Moonshot's schemas":         {`"type":["string","null"]`, 400, `{"error":{"message":"Invalid request: tools.function.parameters is not a valid moonshot flavored json schema, details: <At path 'properties.p': type is not a string>"}}`, map[string]string{"dialect": "moonshot"}},
 		"description":                {strings.Repeat("long ", 250), 400, `{"error":{"message":"Invalid 'tools[0].function.description': string too long. Expected a string with maximum length 1024, but got a string with length 1500 instead.","param":"tools[0].function.description","code":"string_above_max_length"}}`, map[string]string{"max_description": "1024"}},
 		"in the stream":              {`"stream_options"`, 200, `data: {"error":{"type":"invalid_request_error","message":"stream_options is not supported"}}` + "\n\n", map[string]string{"stream_options": No}},
-		"a value, not a name":        {`"max_tokens"`, 400, `{"error":{"message":"max_tokens is too large: 5. This model supports at most 4 completion tokens","param":"max_tokens"}}`, nil},
+		"a value, not a name":        {`"max_tokens"`, 400, `{"error":{"message":"max_tokens cannot be 5, at most 4 completion tokens are supported","param":"max_tokens"}}`, nil},
 		"a temperature out of range": {`"temperature"`, 400, `{"error":{"message":"temperature must be between 0 and 0.3"}}`, nil},
 		"somebody's words":           {`"messages"`, 400, `{"error":{"message":"Your input was flagged: please do not stop here"}}`, nil},
 		"no key":                     {`"stream_options"`, 401, `{"error":{"message":"stream_options is not supported"}}`, nil},
@@ -208,8 +209,12 @@ func TestRefusalsTeach(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := refusing(t, c.status, c.says, func(body string) bool { return strings.Contains(body, c.bad) })
-			learned := map[string]string{}
-			o := run(t.Context(), t, newClient(t, s.URL(), func(_ *Endpoint, o *Options) {
+			learned, profile := map[string]string{}, ""
+			if name == "calls together" {
+				profile = "llamacpp" // which is asked for them
+			}
+			o := run(t.Context(), t, newClient(t, s.URL(), func(e *Endpoint, o *Options) {
+				e.Profile = profile
 				o.Learned = func(_ Endpoint, key, value string) { learned[key] = value }
 			}), ask)
 			n := len(s.Requests())
@@ -232,10 +237,23 @@ func TestRefusalsTeach(t *testing.T) {
 				t.Errorf("%d requests", n)
 			}
 			// Over a restart: what was learned is known before the first request.
-			again := run(t.Context(), t, newClient(t, s.URL(), func(e *Endpoint, _ *Options) { e.Learned = learned }), ask)
+			again := run(t.Context(), t, newClient(t, s.URL(), func(e *Endpoint, _ *Options) { e.Learned, e.Profile = learned, profile }), ask)
 			if again.answer.State != StateFinished || len(s.Requests()) != n+1 {
 				t.Errorf("%d more requests, %v", len(s.Requests())-n, again.err)
 			}
 		})
+	}
+}
+
+// What only looked like a habit is not kept: the request that was written so is refused as well.
+func TestOnlyWhatHelpedIsKept(t *testing.T) {
+	t.Parallel()
+	s := sm.StartScript(t, sm.Script{Steps: []sm.Step{sm.Fail(400, `{"error":{"message":"bad request: {\"stream_options\":{}}"}}`)}, Repeat: true})
+	learned := 0
+	o := run(t.Context(), t, newClient(t, s.URL(), func(_ *Endpoint, o *Options) {
+		o.Learned = func(Endpoint, string, string) { learned++ }
+	}), Request{Messages: []Message{{Role: RoleUser, Text: "x"}}})
+	if o.err == nil || len(s.Requests()) != 2 || learned != 0 {
+		t.Errorf("%d requests, %d learned, %v", len(s.Requests()), learned, o.err)
 	}
 }

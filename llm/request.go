@@ -49,6 +49,9 @@ func body(model string, r Request, p Profile) ([]byte, *Error) {
 			w.raw(`,"tool_choice":`)
 			w.text(choice)
 		}
+		if p.Parallel != ParallelUnsaid {
+			w.raw(`,"parallel_tool_calls":` + strconv.FormatBool(p.Parallel == ParallelOn))
+		}
 	}
 	w.raw(`,"stream":true`)
 	if !p.NoStreamOptions {

@@ -38,23 +38,29 @@ func (c *Client) Stream(ctx context.Context, r Request, on func(Event)) (Answer,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.closing, cancel)()
-	failed, tried := 0, map[string][]string{}
+	failed := 0
+	var l lessons
 	for {
 		p := c.Profile()
 		a := &attempt{client: c, request: r, on: on, answer: Answer{Model: c.endpoint.Model}}
 		problem := a.run(ctx, p)
+		if a.consumed || a.answer.State == StateFinished {
+			c.taken(&l)
+		}
 		if problem == nil {
 			return a.answer, nil
 		}
 		if a.consumed {
 			return a.answer, problem
 		}
-		if learnt := c.adapt(p, r, problem, tried); learnt != "" && c.differs(a.sent, r) {
+		if learnt := c.adapt(p, r, problem, &l); learnt != "" && c.differs(a.sent, r) {
 			on(Warning{Kind: "adapted", Message: learnt})
 			continue
 		}
 		if problem.Kind == KindManyTools && problem.Limit > 0 {
-			c.learn("max_tools", strconv.Itoa(problem.Limit))
+			var limit lessons // it says so itself
+			c.learn("max_tools", strconv.Itoa(problem.Limit), &limit)
+			c.taken(&limit)
 		}
 		failed++
 		wait, again := backoff(problem, failed, c.random)

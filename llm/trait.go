@@ -36,7 +36,7 @@ var (
 		{"max_tools", nil, func(p *Profile) any { return &p.MaxTools }},
 		{"max_description", nil, func(p *Profile) any { return &p.MaxDescription }},
 		{"tool_choice", []string{"all", ChoiceAuto, ChoiceAny, ChoiceNone}, func(p *Profile) any { return &p.ToolChoice }},
-		{"parallel_tool_calls", yesNo, func(p *Profile) any { return &p.NoParallel }},
+		{"parallel_tool_calls", []string{"unsaid", ParallelOn, ParallelOff}, func(p *Profile) any { return &p.Parallel }},
 		{"length_limit", []string{"max_tokens", LengthMaxCompletion, LengthNone}, func(p *Profile) any { return &p.LengthLimit }},
 		{"stream_options", yesNo, func(p *Profile) any { return &p.NoStreamOptions }},
 		{"temperature", yesNo, func(p *Profile) any { return &p.NoTemperature }},

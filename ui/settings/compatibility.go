@@ -126,7 +126,7 @@ func (c *compatibility) learned(h app.Habit) fyne.CanvasObject {
 		e := c.typed()
 		c.d.s.p.do(func(ctx context.Context) error { return c.d.s.d.App.ForgetHabits(ctx, e.BaseURL, e.Model, h.Key) }, c.fill)
 	})
-	return container.NewBorder(nil, nil, nil, forget, middle(wrapped(words, text.Run{Color: theme.Accent}, compatible-130)))
+	return container.New(layout.NewCustomPaddedLayout(0, 1, 0, 0), container.NewBorder(nil, nil, nil, forget, middle(wrapped(words, text.Run{Color: theme.Accent}, compatible-130))))
 }
 
 // control lets a habit be set, or left as it is.
@@ -178,7 +178,7 @@ func habitName(key string) string {
 	case "tool_choice":
 		return lang.X("settings.habit_tool_choice", "Choice whether tools are called")
 	case "parallel_tool_calls":
-		return lang.X("settings.habit_parallel", "Choice of calls together")
+		return lang.X("settings.habit_parallel", "Several calls at once")
 	case "length_limit":
 		return lang.X("settings.habit_length_limit", "Name of the length limit")
 	case "stream_options":
@@ -234,6 +234,12 @@ func habitValue(value string) string {
 		return lang.X("settings.value_all", "all of it")
 	case "none":
 		return lang.X("settings.value_none", "not sent")
+	case "unsaid":
+		return lang.X("settings.value_unsaid", "left to the endpoint")
+	case "on":
+		return lang.X("common.yes", "Yes")
+	case "off":
+		return lang.X("settings.value_off", "one at a time")
 	case "never":
 		return lang.X("settings.value_never", "never")
 	case "calls":
