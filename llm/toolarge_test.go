@@ -39,6 +39,7 @@ func TestTooLargeIsRead(t *testing.T) {
 		"Qwen":               {400, `{"error":{"message":"Range of input length should be [1, 129024]","type":"invalid_request_error"}}`, 0, 129024},
 		"Zhipu":              {400, `{"error":{"code":"1261","message":"Prompt 超长"}}`, 0, 0},
 		"gateway, bytes":     {413, `<html><head><title>413 Request Entity Too Large</title></head></html>`, 0, 0},
+		"gateway, no words":  {413, `{"message":"no"}`, 0, 0},
 		"OpenRouter":         {400, `{"error":{"message":"This endpoint's maximum context length is 32768 tokens. However, you requested about 40123 tokens (39000 of text input, 1123 of tool input). Please reduce the length of either one.","code":400}}`, 40123, 32768},
 		"in a 200":           {200, `{"error":{"code":400,"message":"request (9001 tokens) exceeds the available context size (8192 tokens), try increasing it","type":"exceed_context_size_error"}}`, 9001, 8192},
 	} {

@@ -86,6 +86,16 @@ func compacted(path []storage.Message) []storage.Message {
 
 func isNote(m storage.Message) bool { return m.Role == storage.RoleNote }
 
+// cutOff says whether a note is among the last rows of a conversation, and the message that it hangs
+// at is not: rows before them must be read to know whether it holds.
+func cutOff(rows []storage.Message) bool {
+	at := map[string]bool{}
+	for _, m := range rows {
+		at[m.ID] = true
+	}
+	return slices.ContainsFunc(rows, func(m storage.Message) bool { return isNote(m) && !TakenBack(m) && !at[m.Parent] })
+}
+
 // turnsOf are where the turns of a branch begin: its messages of the person.
 func turnsOf(path []storage.Message) (begins []int) {
 	for i, m := range path {

@@ -218,6 +218,36 @@ func TestOneTurnIsNotCompacted(t *testing.T) {
 	}
 }
 
+// A note that stands for messages further back than a request is usually built from holds all the same.
+func TestANoteHoldsHoweverFarBack(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, rigOptions{script: scriptedmodel.Script{Steps: []scriptedmodel.Step{scriptedmodel.Say("one"), scriptedmodel.Say("two")}}})
+	res := r.ask("FIRST-QUESTION")
+	r.want(res, Finished)
+	ctx := context.Background()
+	first := r.messages(res.Conversation)[1].ID
+	last := first
+	err := r.store.Write(ctx, func(tx *storage.Tx) error {
+		for i := range maxHistory {
+			role := []string{storage.RoleUser, storage.RoleAssistant}[i%2]
+			id := fmt.Sprintf("m_%d", i)
+			m := storage.Message{ID: id, Conversation: res.Conversation, Parent: last, Role: role, State: storage.StateComplete, Text: id}
+			if err := tx.PutMessage(m); err != nil {
+				return err
+			}
+			last = id
+		}
+		note := row("m_note", first, storage.RoleNote)
+		note.Conversation, note.Text = res.Conversation, "THE-NOTE"
+		return tx.PutMessage(note)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.want(r.finish(r.send(Turn{Conversation: res.Conversation, Text: "LAST"})), Finished)
+	contains(t, "the request", texts(r.request(2)), []string{"THE-NOTE", "m_0", "LAST"}, []string{"FIRST-QUESTION"})
+}
+
 // The copy of a conversation keeps its note in its place.
 func TestACopyKeepsTheNote(t *testing.T) {
 	t.Parallel()

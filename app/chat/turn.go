@@ -191,7 +191,7 @@ func (t *turn) warn() {
 // history reads the stored messages, from a message of the person on.
 func (t *turn) history() ([]storage.Message, error) {
 	var all []storage.Message
-	for before := int64(0); len(all) < maxHistory; {
+	for before := int64(0); len(all) < maxHistory || cutOff(all); {
 		page, err := t.e.o.Store.Messages(t.log, t.conv.ID, before, historyPage)
 		if err != nil {
 			return nil, fmt.Errorf("the conversation cannot be read: %w", err)

@@ -1,7 +1,6 @@
 package tokens
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	_ "embed"
@@ -14,16 +13,22 @@ import (
 // holds it to the library that it was made from; it says how to make it anew.
 //
 // It is data in one piece and not that library's Go map, since that spreads 200,000 strings among
-// the program's own: every run of the program had them in memory, 4 MB, whether it counts or not.
+// the program's own: every run would have some of them in memory, whether it counts or not.
 //
 //go:embed o200k_base.gz
 var packed []byte
 
 // vocabulary finds the rank of a token: which pairs of a text are joined first.
 type vocabulary struct {
-	text  []byte   // all tokens behind each other
-	ends  []uint32 // where each ends, by rank
-	table []uint32 // ranks + 1 by hash, with open addressing; 0 is empty
+	text   []byte   // all tokens behind each other, each after its length
+	begins []uint32 // where each begins, by rank
+	table  []uint32 // ranks + 1 by hash, with open addressing; 0 is empty
+}
+
+// token is the one of a rank.
+func (v *vocabulary) token(rank uint32) []byte {
+	from := v.begins[rank]
+	return v.text[from : from+uint32(v.text[from-1])]
 }
 
 const (
@@ -38,25 +43,19 @@ func unpack(packed []byte) *vocabulary {
 		return nil
 	}
 	v := &vocabulary{table: make([]uint32, tableSize)}
-	for in := bufio.NewReader(z); ; {
-		n, err := in.ReadByte()
-		if err == io.EOF {
-			break
-		}
-		if err != nil || len(v.ends) >= tableSize/2 {
+	if v.text, err = io.ReadAll(z); err != nil {
+		return nil
+	}
+	for i := 0; i < len(v.text); i += 1 + int(v.text[i]) {
+		if i+1+int(v.text[i]) > len(v.text) || len(v.begins) >= tableSize/2 {
 			return nil
 		}
-		from := len(v.text)
-		v.text = append(v.text, make([]byte, n)...)
-		if _, err := io.ReadFull(in, v.text[from:]); err != nil {
-			return nil
-		}
-		v.ends = append(v.ends, uint32(len(v.text)))
-		at := slot(v.text[from:])
+		v.begins = append(v.begins, uint32(i+1))
+		at := slot(v.token(uint32(len(v.begins) - 1)))
 		for v.table[at] != 0 {
 			at = (at + 1) % tableSize
 		}
-		v.table[at] = uint32(len(v.ends))
+		v.table[at] = uint32(len(v.begins))
 	}
 	return v
 }
@@ -74,11 +73,7 @@ func slot[T string | []byte](token T) uint32 {
 func (v *vocabulary) rank(token string) uint32 {
 	for at := slot(token); v.table[at] != 0; at = (at + 1) % tableSize {
 		r := v.table[at] - 1
-		from := uint32(0)
-		if r > 0 {
-			from = v.ends[r-1]
-		}
-		if string(v.text[from:v.ends[r]]) == token {
+		if string(v.token(r)) == token {
 			return r
 		}
 	}
