@@ -45,7 +45,7 @@ conformance: need-test servers
 # own ("context deadline exceeded"); only an input that fails counts.
 FUZZTIME ?= 20s
 FUZZ = mcphost/internal/wire:FuzzFrames mcphost/internal/remote:FuzzEvents mcphost:FuzzLists mcphost/schema:FuzzSchema \
-       mcphost/internal/oauth:FuzzChallenge mcphost/internal/oauth:FuzzMetadata
+       mcphost/internal/oauth:FuzzChallenge mcphost/internal/oauth:FuzzMetadata llm:FuzzAnswer llm:FuzzRewrite
 fuzz: need-run
 	@said=$$(mktemp); trap 'rm -f "$$said"' EXIT; for target in $(FUZZ); do \
 		echo "$$target, $(FUZZTIME)"; \

@@ -49,15 +49,18 @@ type App struct {
 
 	desk     desk
 	sampling samplingChoices
+	lists    modelLists
 	signing  signing
 	kept     *kept
 	recovery journal.Recovery
 	board    board
 	tasks    tasks
+	context  contextState
 
 	mu       sync.Mutex    // guards settings and what follows
 	listened bool          // somebody listens
 	early    []event.Event // what happened before that
+	untold   sync.Map      // what was to be left out and is not there, by its name
 }
 
 // Open opens the data folder for writing and puts the program together. Nothing is
@@ -70,6 +73,9 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	}
 	list, err := readServers(ctx, o, dir)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkLeftOut(o.Without, list); err != nil {
 		return nil, err
 	}
 	roots, err := absolute(ctx, dir, o.Roots)
@@ -125,6 +131,9 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	if err := a.openSampling(ctx); err != nil {
 		return err
 	}
+	if err := a.openContext(ctx); err != nil {
+		return err
+	}
 	redact := a.secrets.Redactor()
 	policy := a.o.Policy
 	if policy.Expiry == 0 {
@@ -137,7 +146,7 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	a.gate = consent.New(consent.Options{
 		Store: a.db, Journal: a.journal, Bus: a.bus, Policy: policy, Redact: redact.Redact, Now: a.o.Now,
 		Listed:   func(server string) bool { return a.servers.now().listed(server) },
-		Disabled: a.toolDisabled,
+		Disabled: a.toolDisabled, ReadOnly: a.toolReads,
 		Sampling: sampling,
 		Sample:   a.sample(),
 		Known:    redact,
@@ -174,7 +183,8 @@ func (a *App) assemble(ctx context.Context, list serverList, roots []string) (er
 	a.engine = chat.New(chat.Options{
 		Store: a.db, Journal: a.journal, Bus: a.bus, Gate: a.gate, Now: a.o.Now, Redact: redact.Redact, Known: redact,
 		System: func() string { return a.settingsNow().System },
-		Model:  a.modelFor, Connections: a.connections,
+		Model:  a.modelFor, Parameters: a.parameters, Connections: a.connections,
+		Room: a.room, Reported: a.reported, Limit: a.toldWindow,
 	})
 	if err := a.engine.Recover(ctx, a.recovery); err != nil {
 		return err
@@ -236,6 +246,7 @@ func (a *App) Start(ctx context.Context, names ...string) {
 // serverReady is told when the start of a server is over.
 func (a *App) serverReady(server string) {
 	a.bus.Publish(event.ServersChanged{Server: server})
+	a.tellUnknownLeftOut(server)
 	a.followTasks(func(t *openTask) bool { return t.Server == server })
 }
 

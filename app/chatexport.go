@@ -64,8 +64,11 @@ func markdown(c Conversation, messages []ChatMessage) string {
 	fmt.Fprintf(&b, "# %s\n\nExported from Steward; conversation %s, begun %s.\n", title, c.ID, c.Created.Format("2006-01-02 15:04 MST"))
 	for _, m := range messages {
 		who := "You"
-		if m.Role != "user" {
+		switch m.Role {
+		case storage.RoleAssistant:
 			who = clean.Line("Model "+m.Model, 200)
+		case storage.RoleNote:
+			who = clean.Line(fmt.Sprintf("Summary of the %d messages above by %s, which goes to the model instead of them", m.Noted, m.Model), 200)
 		}
 		fmt.Fprintf(&b, "\n## %s, %s\n\n", strings.TrimSpace(who), m.Time.Format("2006-01-02 15:04:05 MST"))
 		for _, a := range m.Attachments {

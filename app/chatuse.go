@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"steward/app/chat"
-	"steward/llm"
 	"steward/mcphost"
 	"steward/storage"
 )
@@ -33,6 +32,9 @@ func (a *App) ConversationSettings(ctx context.Context, id string) (Conversation
 // clone keeps what is held in memory apart from what callers have.
 func (s ConversationSettings) clone() ConversationSettings {
 	s.Servers, s.Tools, s.Roots = maps.Clone(s.Servers), deepCopy(s.Tools), slices.Clone(s.Roots)
+	if s.Temperature != nil {
+		s.Temperature = new(*s.Temperature)
+	}
 	return s
 }
 
@@ -40,6 +42,9 @@ func (s ConversationSettings) clone() ConversationSettings {
 // must not be shared is an error, see [App.CheckRoot]. Connections for folders that no
 // conversation shares any more are ended.
 func (a *App) SetConversationSettings(ctx context.Context, id string, s ConversationSettings) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
 	before, err := a.ConversationSettings(ctx, id)
 	if err != nil {
 		before = ConversationSettings{} // what cannot be read is replaced
@@ -131,34 +136,6 @@ func (a *App) offeredIn(s ConversationSettings, server string, t mcphost.Tool, r
 		o.Why = "not_reviewed"
 	}
 	o.Offered = o.Why == ""
-	a.desk.mu.Lock()
-	o.ReadOnly = t.Definition != "" && a.desk.tools.ReadOnly[server][t.Name] == t.Definition
-	a.desk.mu.Unlock()
+	o.ReadOnly = a.toolReads(server, t.Name, t.Definition)
 	return o
-}
-
-// ContextUse estimates how many tokens the next request of a conversation takes: messages
-// and tools.
-func (a *App) ContextUse(ctx context.Context, id string) (messages, tools int, err error) {
-	c, err := a.stored(ctx, id)
-	if err != nil {
-		return 0, 0, err
-	}
-	path, err := a.shownPath(ctx, c)
-	if err != nil {
-		return 0, 0, err
-	}
-	for _, m := range chat.Build(chat.Input{Messages: path}).Messages {
-		messages += llm.Tokens(m.Text)
-		for _, call := range m.Calls {
-			messages += llm.Tokens(call.Arguments)
-		}
-	}
-	offered, err := a.ConversationTools(ctx, id)
-	for _, t := range offered {
-		if t.Offered {
-			tools += t.Tokens
-		}
-	}
-	return messages, tools, err
 }

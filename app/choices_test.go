@@ -172,7 +172,7 @@ func TestModelEndpoints(t *testing.T) {
 	if m := last(); m.Text != "from two" || !strings.Contains(string(two.Requests()[0].Body), `"m-other"`) {
 		t.Errorf("%+v", m)
 	}
-	if models := must(t, func() ([]string, error) { return r.app.TestEndpoint(ctx, list[0], "") }); !slices.Equal(models, []string{"m-one"}) {
+	if models := must(t, func() ([]ModelInfo, error) { return r.app.TestEndpoint(ctx, list[0], "") }); len(models) != 1 || models[0].ID != "m-one" {
 		t.Errorf("its models are %v", models)
 	}
 	if _, err := r.app.TestEndpoint(ctx, list[0], "wrong-key-000000"); err == nil || strings.Contains(err.Error(), "wrong-key-000000") {

@@ -68,6 +68,7 @@ func (d *desk) follow(server, uri string, by int) int {
 func (a *App) openDesk(ctx context.Context) error {
 	a.desk.chats, a.desk.bin = map[string]ConversationSettings{}, map[string]*time.Timer{}
 	a.desk.followed = map[followed]int{}
+	a.lists.known = map[string]ModelList{}
 	a.desk.facts.known = map[string]serverKnown{}
 	a.desk.facts.asking = map[string]*asking{}
 	raw, err := a.db.Setting(ctx, toolsKey)
@@ -196,10 +197,20 @@ func (a *App) toolDisabled(conversation, server, tool, definition string) bool {
 	return a.whyNotOffered(a.chat(context.Background(), conversation), server, tool, definition) != ""
 }
 
+// toolReads says whether the person has marked a tool, as it is defined, as one that only reads.
+func (a *App) toolReads(server, tool, definition string) bool {
+	a.desk.mu.Lock()
+	defer a.desk.mu.Unlock()
+	return definition != "" && a.desk.tools.ReadOnly[server][tool] == definition
+}
+
 func (a *App) whyNotOffered(s ConversationSettings, server, tool, definition string) string {
 	a.desk.mu.Lock()
 	defer a.desk.mu.Unlock()
 	t := a.desk.tools
+	if a.leftOut(server, tool) {
+		return "left_out"
+	}
 	if s.ReadOnly && (definition == "" || t.ReadOnly[server][tool] != definition) {
 		return "read_only"
 	}

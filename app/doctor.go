@@ -93,6 +93,7 @@ func (a *App) diagnose(ctx context.Context, d *Diagnosis) {
 	}
 	d.State, d.Protocol = string(conn.State()), conn.Protocol()
 	d.Checks = append(d.Checks, a.startedChecks(c, conn, conn.StderrRate(ctx))...)
+	readLists(ctx, conn)
 	d.Checks = append(d.Checks, a.toolsCheck(conn, a.undeclared(ctx, conn)), a.reviewCheck(ctx, conn))
 	for _, p := range conn.Problems() {
 		d.Problems = append(d.Problems, a.line(p.Item)+": "+a.line(p.Message))
@@ -104,6 +105,19 @@ func (a *App) diagnose(ctx context.Context, d *Diagnosis) {
 	for _, c := range d.Checks {
 		d.OK = d.OK && c.OK
 	}
+}
+
+// listsWait is how long the doctor waits for the lists beside that of the tools.
+const listsWait = 10 * time.Second
+
+// readLists asks a server for its lists beside that of the tools. What is wrong with them, and
+// that one cannot be read, is among the connection's problems afterwards.
+func readLists(ctx context.Context, conn *mcphost.Connection) {
+	ctx, cancel := context.WithTimeout(ctx, listsWait)
+	defer cancel()
+	_, _ = conn.Prompts(ctx)
+	_, _ = conn.Resources(ctx)
+	_, _ = conn.Templates(ctx)
 }
 
 // launch is how the server was started last.

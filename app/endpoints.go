@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"steward/app/chat"
 	"steward/app/clean"
@@ -32,12 +34,14 @@ type ModelEndpoint struct {
 	Name      string // a person's
 	BaseURL   string
 	Model     string
-	Profile   string // the endpoint's habits; empty is found from the address
-	AllowHTTP bool   // the key may travel in clear text
-	HasKey    bool   // a key is named for it; whether it can be read is found out when it is used
-	Chosen    bool   // used where a conversation says nothing else
-	Demo      bool   // the built-in demo model
-	Fixed     bool   // given for this run; cannot be changed
+	Profile   string            // the endpoint's habits; empty is found from the address
+	Traits    map[string]string // habits that the person has set, see [App.EndpointHabits]
+	AllowHTTP bool              // the key may travel in clear text
+	HasKey    bool              // a key is named for it; whether it can be read is found out when it is used
+	Chosen    bool              // used where a conversation says nothing else
+	Demo      bool              // the built-in demo model
+	Fixed     bool              // given for this run; cannot be changed
+	Reach
 }
 
 // ModelPreset is a well-known endpoint to begin from. Local ones are programs on this
@@ -65,7 +69,21 @@ type storedEndpoint struct {
 	Profile   string `json:"profile,omitempty"`
 	KeyName   string `json:"keyName,omitempty"`
 	AllowHTTP bool   `json:"allowHTTP,omitempty"`
+
+	Traits map[string]string `json:"traits,omitempty"`
+
+	Proxy      string            `json:"proxy,omitempty"`
+	CAFile     string            `json:"caFile,omitempty"`
+	Headers    map[string]string `json:"headers,omitempty"`    // never changed, only replaced
+	FirstToken int               `json:"firstToken,omitempty"` // seconds, as Idle
+	Idle       int               `json:"idle,omitempty"`
 }
+
+func (e storedEndpoint) reach() Reach {
+	return Reach{Proxy: e.Proxy, CAFile: e.CAFile, Headers: e.Headers, FirstToken: time.Duration(e.FirstToken) * time.Second, Idle: time.Duration(e.Idle) * time.Second}
+}
+
+func (e storedEndpoint) way() way { return e.reach().way() }
 
 func (s storedEndpoints) find(id string) (storedEndpoint, bool) {
 	i := slices.IndexFunc(s.List, func(e storedEndpoint) bool { return e.ID == id })
@@ -76,7 +94,7 @@ func (s storedEndpoints) find(id string) (storedEndpoint, bool) {
 }
 
 func (e storedEndpoint) endpoint(m *model, name string) llm.Endpoint {
-	out := llm.Endpoint{BaseURL: e.BaseURL, Model: name, Profile: e.Profile, AllowHTTP: e.AllowHTTP}
+	out := llm.Endpoint{BaseURL: e.BaseURL, Model: name, Profile: e.Profile, Traits: e.Traits, AllowHTTP: e.AllowHTTP}
 	if key, secret := m.key, e.KeyName; secret != "" || m.given {
 		out.Key = func() string { return key(secret) }
 	}
@@ -123,8 +141,10 @@ func (a *App) Endpoints(ctx context.Context) ([]ModelEndpoint, error) {
 	}
 	out := []ModelEndpoint{}
 	for _, e := range m.stored.List {
-		out = append(out, ModelEndpoint{ID: e.ID, Name: clean.Line(e.Name, 100), BaseURL: e.BaseURL, Model: cmp.Or(m.name, e.Model), Profile: e.Profile,
-			AllowHTTP: e.AllowHTTP, HasKey: e.KeyName != "", Chosen: e.ID == m.stored.Chosen})
+		reach := e.reach()
+		reach.Headers = maps.Clone(reach.Headers)
+		out = append(out, ModelEndpoint{Reach: reach, ID: e.ID, Name: clean.Line(e.Name, 100), BaseURL: e.BaseURL, Model: cmp.Or(m.name, e.Model), Profile: e.Profile,
+			Traits: maps.Clone(e.Traits), AllowHTTP: e.AllowHTTP, HasKey: e.KeyName != "", Chosen: e.ID == m.stored.Chosen})
 	}
 	if a.o.StartDemoModel != nil {
 		_, chosen := m.stored.find(m.stored.Chosen)
@@ -174,8 +194,10 @@ func (a *App) noteSettings(ctx context.Context, detail map[string]any) error {
 }
 
 // SaveEndpoint stores an endpoint, new (ID empty) or changed, and its key where not empty,
-// and returns its id. The first one that is stored is chosen. Requests under way go on
-// with what they began with.
+// and returns its id. What looks like a secret in its headers is moved to the secrets. Key
+// and headers' secrets stay with the host they were given for: at another one they are
+// forgotten. The first endpoint that is stored is chosen. Requests under way go on with what
+// they began with.
 func (a *App) SaveEndpoint(ctx context.Context, e ModelEndpoint, key string) (id string, err error) {
 	e.BaseURL = llm.WithScheme(e.BaseURL)
 	if err := checkEndpoint(e); err != nil {
@@ -192,8 +214,16 @@ func (a *App) SaveEndpoint(ctx context.Context, e ModelEndpoint, key string) (id
 		}
 		a.bus.Publish(event.SettingsChanged{What: "secrets"})
 	}
-	err = a.changeEndpoints(ctx, map[string]any{"change": "endpoint", "endpoint": e.ID, "address": e.BaseURL, "model": e.Model}, func(s *storedEndpoints) error {
-		stored := storedEndpoint{ID: e.ID, Name: clean.Line(cmp.Or(e.Name, hostOf(e.BaseURL)), 100), BaseURL: e.BaseURL, Model: e.Model, Profile: e.Profile, AllowHTTP: e.AllowHTTP}
+	headers, err := a.hideHeaders(ctx, e.ID, e.Headers)
+	if err != nil {
+		return "", err
+	}
+	var before, after storedEndpoint
+	err = a.changeEndpoints(ctx, map[string]any{"change": "endpoint", "endpoint": e.ID, "address": e.BaseURL, "model": e.Model, "proxy": e.Proxy, "ca_file": e.CAFile, "headers": slices.Sorted(maps.Keys(headers))}, func(s *storedEndpoints) error {
+		stored := storedEndpoint{
+			ID: e.ID, Name: clean.Line(cmp.Or(e.Name, hostOf(e.BaseURL)), 100), BaseURL: e.BaseURL, Model: e.Model, Profile: e.Profile, Traits: maps.Clone(e.Traits), AllowHTTP: e.AllowHTTP,
+			Proxy: e.Proxy, CAFile: e.CAFile, Headers: headers, FirstToken: int(e.FirstToken / time.Second), Idle: int(e.Idle / time.Second),
+		}
 		i := slices.IndexFunc(s.List, func(o storedEndpoint) bool { return o.ID == e.ID })
 		switch {
 		case i < 0 && !isNew:
@@ -202,20 +232,53 @@ func (a *App) SaveEndpoint(ctx context.Context, e ModelEndpoint, key string) (id
 			s.List = append(s.List, stored)
 			i = len(s.List) - 1
 		default:
-			if hostOf(s.List[i].BaseURL) == hostOf(e.BaseURL) { // a key goes to the place it was given for
-				stored.KeyName = s.List[i].KeyName
+			if before = s.List[i]; hostOf(before.BaseURL) == hostOf(e.BaseURL) { // a key goes to the place it was given for
+				stored.KeyName = before.KeyName
+			} else {
+				stored.Headers = otherHost(before, e.Headers, headers)
 			}
 			s.List[i] = stored
 		}
 		if key != "" {
 			s.List[i].KeyName = keyName
 		}
+		after = s.List[i]
 		if len(s.List) == 1 && isNew {
 			s.Chosen = e.ID
 		}
 		return nil
 	})
-	return e.ID, err
+	if err != nil || isNew {
+		return e.ID, err
+	}
+	if before.BaseURL != e.BaseURL {
+		a.forgetModels(ctx, e.ID)
+	}
+	kept := after.ownSecrets()
+	return e.ID, a.dropSecrets(ctx, slices.DeleteFunc(before.ownSecrets(), func(n string) bool { return slices.Contains(kept, n) }))
+}
+
+// dropSecrets removes secrets that only an endpoint had, which needs them no more.
+func (a *App) dropSecrets(ctx context.Context, names []string) error {
+	for _, name := range names {
+		if err := a.secrets.Delete(ctx, name); err != nil && !errors.Is(err, secrets.ErrNotFound) {
+			return fmt.Errorf("the endpoint was changed, but its key or a secret of its headers may remain: %w", err)
+		}
+		a.bus.Publish(event.SettingsChanged{What: "secrets"})
+	}
+	return nil
+}
+
+// otherHost leaves out of the headers for another host the secrets that were given for the
+// one before.
+func otherHost(before storedEndpoint, given, hidden map[string]string) map[string]string {
+	out := maps.Clone(hidden)
+	for name, value := range given {
+		if strings.Contains(value, "${secret:") && before.Headers[name] == value {
+			delete(out, name)
+		}
+	}
+	return out
 }
 
 func noEndpoint(id string) error {
@@ -229,8 +292,16 @@ func checkEndpoint(e ModelEndpoint) error {
 	if err == nil && e.BaseURL == "" {
 		err = errors.New("the address of the endpoint is missing; it looks like https://host/v1")
 	}
+	for _, key := range slices.Sorted(maps.Keys(e.Traits)) {
+		if err == nil {
+			err = new(llm.Profile).SetTrait(key, e.Traits[key])
+		}
+	}
 	if err == nil && len(e.Model) > 300 {
 		err = errors.New("the name of the model is too long")
+	}
+	if err == nil {
+		err = e.Reach.check()
 	}
 	if err != nil {
 		return &Message{Key: "endpoint", Args: args("detail", err.Error()), Err: err}
@@ -256,14 +327,11 @@ func (a *App) DeleteEndpoint(ctx context.Context, id string) error {
 		}
 		return nil
 	})
-	if err != nil || gone.KeyName != "endpoint."+id {
+	if err != nil {
 		return err
 	}
-	if err := a.secrets.Delete(ctx, gone.KeyName); err != nil && !errors.Is(err, secrets.ErrNotFound) {
-		return fmt.Errorf("the endpoint was removed, but its key may remain: %w", err)
-	}
-	a.bus.Publish(event.SettingsChanged{What: "secrets"})
-	return nil
+	a.forgetModels(ctx, id)
+	return a.dropSecrets(ctx, gone.ownSecrets())
 }
 
 // ChooseEndpoint makes an endpoint, and one of its models where not empty, the one that

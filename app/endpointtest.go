@@ -3,9 +3,11 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
+	"steward/app/config"
 	"steward/llm"
 )
 
@@ -18,9 +20,10 @@ const (
 // TestEndpoint asks an endpoint for its models, with key, or with its stored one where key
 // is empty and the address is that of the stored one. Nothing is stored. The error says
 // what is wrong and what to do.
-func (a *App) TestEndpoint(ctx context.Context, e ModelEndpoint, key string) (models []string, err error) {
+func (a *App) TestEndpoint(ctx context.Context, e ModelEndpoint, key string) (models []ModelInfo, err error) {
 	if e.Demo || e.ID == DemoEndpoint {
-		return a.Models(ctx, DemoEndpoint)
+		list, err := a.ModelList(ctx, DemoEndpoint, true)
+		return list.Models, err
 	}
 	e.BaseURL = llm.WithScheme(e.BaseURL)
 	if err := checkEndpoint(e); err != nil {
@@ -38,29 +41,26 @@ func (a *App) TestEndpoint(ctx context.Context, e ModelEndpoint, key string) (mo
 	case ok && stored.KeyName != "" && hostOf(stored.BaseURL) == hostOf(e.BaseURL):
 		endpoint.Key = func() string { return a.storedKey(stored.KeyName) }
 	}
+	w := e.Reach
+	if ok && hostOf(stored.BaseURL) != hostOf(e.BaseURL) {
+		w.Headers = otherHost(stored, e.Headers, e.Headers)
+	}
 	ctx, cancel := context.WithTimeout(ctx, testWait)
 	defer cancel()
-	return a.listModels(ctx, endpoint)
+	return a.listModels(ctx, endpoint, w.way())
 }
 
-func (a *App) listModels(ctx context.Context, e llm.Endpoint) ([]string, error) {
-	client, err := llm.New(e, a.model.options)
+func (a *App) listModels(ctx context.Context, e llm.Endpoint, w way) ([]ModelInfo, error) {
+	r, err := a.route(w)
+	if err != nil {
+		return nil, err
+	}
+	client, err := a.model.connect(e, w, r)
 	if err != nil {
 		return nil, err
 	}
 	defer client.Close()
-	return client.Models(ctx)
-}
-
-// Models lists the models of a stored endpoint, for the model picker.
-func (a *App) Models(ctx context.Context, endpoint string) ([]string, error) {
-	client, _, err := a.clientOf(ctx, endpoint)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, testWait)
-	defer cancel()
-	return client.Models(ctx)
+	return client.ModelList(ctx)
 }
 
 func (a *App) clientOf(ctx context.Context, endpoint string) (*llm.Client, string, error) {
@@ -114,11 +114,12 @@ func (a *App) findModels(ctx context.Context, places []ModelPreset) ([]ModelEndp
 	var all sync.WaitGroup
 	for i, p := range places {
 		all.Go(func() {
-			models, err := a.listModels(short, llm.Endpoint{BaseURL: p.BaseURL})
+			models, err := a.listModels(short, llm.Endpoint{BaseURL: p.BaseURL}, way{proxy: config.Direct})
+			models = slices.DeleteFunc(models, func(m ModelInfo) bool { return m.Chat == llm.Unsupported })
 			if err != nil || len(models) == 0 {
 				return // nothing that we could use answers there
 			}
-			found[i] = &ModelEndpoint{Name: p.Name, BaseURL: p.BaseURL, Profile: p.Profile, Model: models[0]}
+			found[i] = &ModelEndpoint{Name: p.Name, BaseURL: p.BaseURL, Profile: p.Profile, Model: models[0].ID}
 		})
 	}
 	all.Wait()

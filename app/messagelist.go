@@ -39,13 +39,13 @@ func (a *App) Messages(ctx context.Context, conversation string, before int64, l
 	}
 	path := tree.Path(tree.Leaf(chat.ReadMeta(c).Branch))
 	if before > 0 {
-		if i := slices.IndexFunc(path, func(m storage.Message) bool { return m.Role != storage.RoleTool && m.Seq >= before }); i >= 0 {
+		if i := slices.IndexFunc(path, func(m storage.Message) bool { return !chat.Hangs(m) && m.Seq >= before }); i >= 0 {
 			path = path[:i]
 		}
 	}
 	first := len(path)
 	for n := 0; first > 0 && n < limit; {
-		if first--; path[first].Role != storage.RoleTool {
+		if first--; !chat.Hangs(path[first]) {
 			n++
 		}
 	}
@@ -63,7 +63,7 @@ func (a *App) withLive(conversation string, path []storage.Message, out []ChatMe
 	if !ok || slices.ContainsFunc(path, func(p storage.Message) bool { return p.ID == m.ID }) {
 		return out
 	}
-	if n := len(path); n == 0 || path[n-1].ID != m.Parent {
+	if chat.End(path) != m.Parent {
 		return out // it comes in another branch
 	}
 	return append(out, a.shownMessage(m, nil, []string{m.ID}))
@@ -97,6 +97,15 @@ func (a *App) Message(ctx context.Context, conversation, id string) (ChatMessage
 			}
 		}
 	}
+	if at := tree.Owner(id); at != "" {
+		m, err := a.db.Message(ctx, id)
+		if err == nil && m.Role == storage.RoleNote {
+			list, err := a.shownMessages(ctx, tree, []storage.Message{m})
+			if err != nil || len(list) > 0 {
+				return list[0], err
+			}
+		}
+	}
 	if m, ok := a.engine.Live(conversation); ok && m.ID == id {
 		return a.shownMessage(m, nil, []string{id}), nil
 	}
@@ -125,14 +134,18 @@ func (a *App) shownMessages(ctx context.Context, tree chat.Tree, piece []storage
 	out := []ChatMessage{}
 	records := map[int64]journal.Record{}
 	for i, m := range rows {
-		if m.Role == storage.RoleTool {
+		if m.Role == storage.RoleTool || m.Role == storage.RoleNote && chat.TakenBack(m) {
 			continue
 		}
 		out = append(out, a.shownMessage(m, rows[i+1:], tree.Versions(m.ID)))
+		if m.Role == storage.RoleNote {
+			out[len(out)-1].Seq = tree.Seq(m.Parent) // where what it stands for ends
+		}
 		for _, c := range out[len(out)-1].Calls {
 			records[c.Record] = journal.Record{}
 		}
 	}
+	out = placeNotes(out)
 	delete(records, 0)
 	if len(records) > 0 {
 		if err := a.journal.Records(ctx, records); err != nil {
@@ -147,14 +160,39 @@ func (a *App) shownMessages(ctx context.Context, tree chat.Tree, piece []storage
 	return out, nil
 }
 
+// placeNotes puts each note behind the last message that it stands for; before all where that is
+// not among them.
+func placeNotes(list []ChatMessage) []ChatMessage {
+	var notes []ChatMessage
+	list = slices.DeleteFunc(list, func(m ChatMessage) bool {
+		if m.Role == storage.RoleNote {
+			notes = append(notes, m)
+		}
+		return m.Role == storage.RoleNote
+	})
+	for _, n := range notes {
+		i := len(list)
+		for i > 0 && (list[i-1].Seq > n.Seq || list[i-1].Seq == 0) {
+			i--
+		}
+		list = slices.Insert(list, i, n)
+	}
+	return list
+}
+
 func (a *App) shownMessage(m storage.Message, behind []storage.Message, versions []string) ChatMessage {
 	out := ChatMessage{
 		ID: m.ID, Seq: m.Seq, Role: m.Role, State: m.State, Text: m.Text, Model: clean.Line(m.Model, 200), Time: m.Time,
 		Attachments: chat.Attachments(m), Error: chat.Problem(m), Versions: versions,
 	}
+	if s, ok := chat.SpentOn(m); ok {
+		out.Spent = s
+		out.Cost, out.Priced = a.costOf(s)
+	}
 	if m.Role == storage.RoleUser {
 		return out
 	}
+	out.Noted = chat.Noted(m)
 	out.Text, out.Reasoning = clean.Clean(m.Text), clean.Clean(m.Reasoning)
 	if live, ok := a.engine.Live(m.Conversation); ok && live.ID == m.ID && m.State == storage.StateStreaming {
 		out.Text, out.Reasoning = live.Text, live.Reasoning // what is stored lags behind

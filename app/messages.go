@@ -11,12 +11,17 @@ import (
 // Attachment is something sent along with a message.
 type Attachment = chat.Attachment
 
+// Spent is what a request took as its endpoint reported it.
+type Spent = chat.Spent
+
 // ChatMessage is one message of the branch that is shown, ready to be shown: a person's
 // message as typed (show it through clean.Clean), a model's answer cleaned. Answers of tools stand in Calls.
+// A note is a summary that goes to the model instead of the messages before it; its Seq is that of
+// the last of them.
 type ChatMessage struct {
 	ID        string
 	Seq       int64  // orders messages; Messages pages by it
-	Role      string // user or assistant
+	Role      string // user, assistant or note
 	State     string // complete, streaming, interrupted, stopped or failed
 	Text      string
 	Reasoning string
@@ -31,6 +36,13 @@ type ChatMessage struct {
 	Attachments []Attachment
 	Calls       []CallState
 	Error       string // a sentence, or empty
+	// Spent is what the request took as the endpoint reported it, zero where nothing is known;
+	// Cost what that cost, where the person gave a price: Priced.
+	Spent  Spent
+	Cost   Cost
+	Priced bool
+	// Noted is, of a note, how many messages it stands for.
+	Noted int
 	// Versions are the messages that stand in this one's place in the branches of the
 	// conversation, oldest first, this one included; one where there are no branches.
 	Versions []string

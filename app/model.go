@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"sync"
 	"time"
 
+	"steward/app/config"
 	"steward/app/event"
 	"steward/llm"
 )
@@ -22,8 +24,11 @@ type model struct {
 	fixed   *llm.Endpoint // given for this run
 	name    string        // a model given for this run, for whatever endpoint
 	start   func(context.Context) (DemoModel, error)
-	key     func(secret string) string // reads an endpoint's key
-	given   bool                       // the key was given for this run
+	key     func(secret string) string          // reads an endpoint's key
+	given   bool                                // the key was given for this run
+	find    func(way) (route, error)            // how an endpoint is reached now
+	header  func(map[string]string) http.Header // headers with their secrets
+	habits  habits
 
 	mu      sync.Mutex
 	stored  storedEndpoints
@@ -35,14 +40,20 @@ type model struct {
 type llmClient struct {
 	baseURL, model, profile, keyName string
 	allowHTTP                        bool
+	way                              way
+	route                            route
+	traits                           string
 }
 
 // configure decides which endpoints there are; it asks nobody.
 func (m *model) configure(ctx context.Context, a *App) error {
-	m.options = llm.Options{Redact: a.secrets.Redactor().Redact, Now: a.o.Now}
-	m.clients, m.key = map[llmClient]*llm.Client{}, a.storedKey
+	m.options = llm.Options{Redact: a.secrets.Redactor().Redact, Now: a.o.Now, Learned: a.learned}
+	m.clients, m.key, m.find, m.header = map[llmClient]*llm.Client{}, a.storedKey, a.route, a.header
 	var err error
 	if m.stored, err = a.readEndpoints(ctx); err != nil {
+		return err
+	}
+	if err = a.readHabits(ctx); err != nil {
 		return err
 	}
 	m.start = a.o.StartDemoModel
@@ -96,7 +107,7 @@ func (m *model) get(ctx context.Context, s ConversationSettings) (*llm.Client, s
 		if s.Endpoint == FixedEndpoint && s.Model != "" {
 			e.Model = s.Model
 		}
-		return m.client(e, "")
+		return m.client(e, "", way{})
 	}
 	chosen, ok := m.stored.find(s.Endpoint)
 	if !ok && s.Endpoint != DemoEndpoint {
@@ -108,16 +119,50 @@ func (m *model) get(ctx context.Context, s ConversationSettings) (*llm.Client, s
 	if !ok {
 		return m.demoClient(ctx)
 	}
-	return m.client(chosen.endpoint(m, cmp.Or(m.name, s.Model, chosen.Model)), chosen.KeyName)
+	return m.client(chosen.endpoint(m, cmp.Or(m.name, s.Model, chosen.Model)), chosen.KeyName, chosen.way())
+}
+
+// placed is where a model is.
+type placed struct {
+	id, BaseURL, Profile string
+	traits               map[string]string // not to be changed
+}
+
+// place names the endpoint and the model that get would use, without starting anything.
+func (m *model) place(s ConversationSettings) (placed, string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if f := m.fixed; f != nil {
+		if s.Endpoint == FixedEndpoint && s.Model != "" {
+			return placed{FixedEndpoint, f.BaseURL, f.Profile, f.Traits}, s.Model
+		}
+		return placed{FixedEndpoint, f.BaseURL, f.Profile, f.Traits}, f.Model
+	}
+	chosen, ok := m.stored.find(s.Endpoint)
+	if !ok && s.Endpoint != DemoEndpoint {
+		chosen, ok = m.stored.find(m.stored.Chosen)
+		if s.Endpoint != "" {
+			s.Model = ""
+		}
+	}
+	if !ok {
+		return placed{id: DemoEndpoint}, ""
+	}
+	return placed{chosen.ID, chosen.BaseURL, chosen.Profile, chosen.Traits}, cmp.Or(m.name, s.Model, chosen.Model)
 }
 
 // client makes or finds the client for an endpoint. The caller holds m.mu.
-func (m *model) client(e llm.Endpoint, keyName string) (*llm.Client, string, error) {
-	id := llmClient{e.BaseURL, e.Model, e.Profile, keyName, e.AllowHTTP}
+func (m *model) client(e llm.Endpoint, keyName string, w way) (*llm.Client, string, error) {
+	r, err := m.find(w)
+	if err != nil {
+		return nil, "", err
+	}
+	id := llmClient{e.BaseURL, e.Model, e.Profile, keyName, e.AllowHTTP, w, r, asKey(e.Traits)}
 	if c := m.clients[id]; c != nil {
 		return c, e.Model, nil
 	}
-	c, err := llm.New(e, m.options)
+	e.Learned = m.habits.of(e.BaseURL, e.Model)
+	c, err := m.connect(e, w, r)
 	if err != nil {
 		return nil, "", err
 	}
@@ -134,7 +179,7 @@ func (m *model) demoClient(ctx context.Context) (*llm.Client, string, error) {
 		}
 		m.demo = demo
 	}
-	return m.client(llm.Endpoint{BaseURL: m.demo.BaseURL(), Model: m.demo.Model(), Key: m.demo.Token}, "")
+	return m.client(llm.Endpoint{BaseURL: m.demo.BaseURL(), Model: m.demo.Model(), Key: m.demo.Token}, "", way{proxy: config.Direct})
 }
 
 func (m *model) close() error {

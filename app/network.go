@@ -23,14 +23,21 @@ func (s *servers) network(cfg *mcphost.ServerConfig, server, proxy, caFile strin
 	if cfg.Proxy, err = s.address(server, cmp.Or(proxy, limits.proxy)); err != nil {
 		return err
 	}
-	if u, err := url.Parse(cfg.Proxy); err == nil {
-		if password, ok := u.User.Password(); ok {
-			s.learn(server+" proxy", password)
-			s.learn(server+" proxy", url.QueryEscape(password))
-			s.learn(server+" proxy", strings.ReplaceAll(url.QueryEscape(password), "+", "%20"))
-		}
-	}
+	learnProxy(s.learn, server, cfg.Proxy)
 	return nil
+}
+
+// learnProxy has the password of a proxy redacted from now on, in each form that it is sent in.
+func learnProxy(learn func(label, value string), owner, address string) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return
+	}
+	if password, ok := u.User.Password(); ok {
+		learn(owner+" proxy", password)
+		learn(owner+" proxy", url.QueryEscape(password))
+		learn(owner+" proxy", strings.ReplaceAll(url.QueryEscape(password), "+", "%20"))
+	}
 }
 
 // proxySecret is the name under which the password of the settings' proxy is kept.
@@ -58,13 +65,17 @@ var secretReference = regexp.MustCompile(`\$\{secret:[^}]*\}`)
 // with a / or # of its own the address would end in it, and the rest of it, or what
 // precedes it, would be looked up as the host.
 func (s *servers) address(server, text string) (string, error) {
+	return fillAddress(text, func(part string) (string, error) { return s.secret(server, part) })
+}
+
+func fillAddress(text string, secret func(string) (string, error)) (string, error) {
 	from, to := userPart(text)
 	if from == to {
-		return s.secret(server, text)
+		return secret(text)
 	}
 	var failed error
 	user := secretReference.ReplaceAllStringFunc(text[from:to], func(reference string) string {
-		value, err := s.secret(server, reference)
+		value, err := secret(reference)
 		if err != nil {
 			failed = err
 		}
@@ -73,7 +84,7 @@ func (s *servers) address(server, text string) (string, error) {
 	if failed != nil {
 		return "", failed
 	}
-	rest, err := s.secret(server, text[to:])
+	rest, err := secret(text[to:])
 	return text[:from] + user + rest, err
 }
 

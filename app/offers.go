@@ -10,6 +10,7 @@ import (
 	"steward/app/clean"
 	"steward/app/event"
 	"steward/llm"
+	"steward/llm/tokens"
 	"steward/mcphost"
 )
 
@@ -68,9 +69,10 @@ func (a *App) Tools(ctx context.Context) ([]Tool, error) {
 			return nil, err
 		}
 		for _, t := range conn.Tools() {
-			seen := !t.AppOnly && slices.ContainsFunc(reviewed, func(r mcphost.Tool) bool { return r.Name == t.Name })
+			seen := !t.AppOnly && !a.leftOut(conn.Server(), t.Name) && slices.ContainsFunc(reviewed, func(r mcphost.Tool) bool { return r.Name == t.Name })
 			out = append(out, offeredTool(conn.Server(), t, seen))
 		}
+		a.tellLeftOut(conn, "tools")
 	}
 	return out, nil
 }
@@ -83,7 +85,7 @@ func offeredTool(server string, t mcphost.Tool, enabled bool) Tool {
 	if len(o.Annotations) == 0 {
 		o.Annotations = json.RawMessage("{}")
 	}
-	o.Tokens = llm.Tokens(o.Name) + llm.Tokens(o.Description) + llm.Tokens(string(o.InputSchema))
+	o.Tokens = tokens.Tool(o.Name, o.Description, string(o.InputSchema))
 	return o
 }
 
@@ -99,6 +101,7 @@ func (a *App) Prompts(ctx context.Context) ([]Prompt, error) {
 		for _, p := range prompts {
 			out = append(out, shownPrompt(conn.Server(), p))
 		}
+		a.tellLeftOut(conn, "prompts")
 	}
 	return out, ctx.Err()
 }
@@ -122,6 +125,7 @@ func (a *App) Resources(ctx context.Context) ([]Resource, error) {
 		for _, t := range templates {
 			out = append(out, shownTemplate(conn.Server(), t))
 		}
+		a.tellLeftOut(conn, "resources", "templates")
 	}
 	return out, ctx.Err()
 }
@@ -157,6 +161,21 @@ func (a *App) everyReady(ctx context.Context) []*mcphost.Connection {
 
 func (a *App) listFailed(conn *mcphost.Connection, what string, err error) {
 	a.bus.Publish(event.Notice{Kind: "server_list", Server: conn.Server(), Message: fmt.Sprintf("The %s of the server %s cannot be listed: %v", what, conn.Server(), err)})
+}
+
+// tellLeftOut says that a list that was just read is not whole, or not as the server wrote it.
+func (a *App) tellLeftOut(conn *mcphost.Connection, kinds ...string) {
+	problems := conn.Problems(kinds...)
+	if len(problems) == 0 {
+		return
+	}
+	more := ""
+	if n := len(problems) - 1; n > 0 {
+		more = fmt.Sprintf(" And %d more.", n)
+	}
+	a.bus.Publish(event.Notice{Kind: "server_list", Server: conn.Server(), Message: fmt.Sprintf(
+		"Of what the server %s lists, some was left out or corrected: %s: %s%s All of it is said by: steward doctor %s --json",
+		clean.Reveal(conn.Server()), a.line(problems[0].Item), a.line(problems[0].Message), more, clean.Reveal(quoteArg(conn.Server())))})
 }
 
 // toolNames lists names for a message, shortened.

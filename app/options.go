@@ -38,6 +38,9 @@ type Options struct {
 	Concerns []string
 	// Conversation is continued by Ask; "" begins a new one.
 	Conversation string
+	// Without are tools, as SERVER/TOOL, or servers, that the model is not offered in this
+	// run. What names no configured server is an error.
+	Without []string
 	// Passphrase, where not empty, chooses the encrypted file in the data folder to keep
 	// secrets in, opens it, and makes it if there is none.
 	Passphrase secrets.Secret

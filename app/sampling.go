@@ -222,12 +222,12 @@ func (m *model) exact(ctx context.Context, t consent.Target) (*llm.Client, strin
 	case t.Endpoint == FixedEndpoint && m.fixed != nil:
 		e := *m.fixed
 		e.Model = t.Model
-		return m.client(e, "")
+		return m.client(e, "", way{})
 	case t.Endpoint == DemoEndpoint && m.fixed == nil:
 		if _, _, err := m.demoClient(ctx); err != nil {
 			return nil, "", err
 		}
-		return m.client(llm.Endpoint{BaseURL: m.demo.BaseURL(), Model: t.Model, Key: m.demo.Token}, "")
+		return m.client(llm.Endpoint{BaseURL: m.demo.BaseURL(), Model: t.Model, Key: m.demo.Token}, "", way{proxy: config.Direct})
 	}
 	chosen, ok := m.stored.find(t.Endpoint)
 	if !ok || m.fixed != nil {
@@ -236,5 +236,5 @@ func (m *model) exact(ctx context.Context, t consent.Target) (*llm.Client, strin
 	if chosen.BaseURL != t.Address {
 		return nil, "", &Message{Key: "endpoint_moved", Args: args("name", reveal(cmp.Or(chosen.Name, hostOf(chosen.BaseURL))), "detail", "The address of the model endpoint was changed after the request had been shown, so nothing was sent.")}
 	}
-	return m.client(chosen.endpoint(m, t.Model), chosen.KeyName)
+	return m.client(chosen.endpoint(m, t.Model), chosen.KeyName, chosen.way())
 }

@@ -89,7 +89,7 @@ func (a *App) forTitle(path []storage.Message, model string) (said string, ok bo
 		if m.Role == storage.RoleAssistant && m.Model != model && chat.AskedModel(m) != model {
 			return "", false
 		}
-		if text := clean.Clean(m.Text); m.Role != storage.RoleTool && text != "" && b.Len() < titleText {
+		if text := clean.Clean(m.Text); !chat.Hangs(m) && text != "" && b.Len() < titleText {
 			fmt.Fprintf(&b, "%s: %s\n\n", m.Role, chat.Shorten(text, titlePart))
 		}
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"steward/app/chat"
 	"steward/app/event"
+	"steward/app/journal"
 	"steward/storage"
 )
 
@@ -84,6 +86,35 @@ func (a *App) Regenerate(ctx context.Context, conversation string) (*Turn, error
 		}
 	}
 	return nil, &Message{Key: "nothing_to_repeat", Args: args("detail", "There is no message in this conversation that the model could answer again.")}
+}
+
+// TryAgain goes on where a turn ended before its end: the model is asked for the answer that
+// failed or broke off, with the results that it had got by then. What was called is not called
+// again, unless a call was stopped: then the whole turn is tried again, as by [App.Regenerate].
+func (a *App) TryAgain(ctx context.Context, conversation string) (*Turn, error) {
+	c, err := a.stored(ctx, conversation)
+	if err != nil {
+		return nil, err
+	}
+	path, err := a.shownPath(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	for i := len(path) - 1; i >= 0; i-- {
+		m := path[i]
+		calls := chat.Calls(m, path[i+1:])
+		if m.Role == storage.RoleTool || m.Role == storage.RoleAssistant && len(calls) == 0 && m.State != storage.StateComplete {
+			continue
+		}
+		stopped := func(c chat.Called) bool { return !c.Answered || c.Outcome == journal.Cancelled }
+		if len(calls) == 0 || slices.ContainsFunc(calls, stopped) {
+			break
+		}
+		t := a.turn(conversation)
+		t.Again = m.ID
+		return a.engine.Send(ctx, t)
+	}
+	return a.Regenerate(ctx, conversation)
 }
 
 // EditAndBranch sends a changed version of a person's message, as a branch of its own that

@@ -75,12 +75,6 @@ func Grammars() (fs.FS, error) {
 	return zip.NewReader(strings.NewReader(grammars), int64(len(grammars)))
 }
 
-//go:embed grammars/LICENSE
-var grammarLicense string
-
-// GrammarLicense is the text under which the grammars are passed on.
-func GrammarLicense() string { return grammarLicense }
-
 // Icon gives the drawing with this name as SVG: one colour, 24 units wide and high. ok is false where there is none.
 // The parts of check boxes and radio buttons are named "controls/box" and so on.
 func Icon(name string) (svg []byte, ok bool) {

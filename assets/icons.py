@@ -167,6 +167,10 @@ ICONS = {
         line(8.5, 15.5, 20.5, 15.5),
 }
 
+STAR = [at(12, 12.4, r, -90 + 36 * i) for i, r in enumerate([8.6, 3.9] * 5)]
+ICONS["star"] = lines(*STAR, closed=True)
+ICONS["star-filled"] = polygon(*STAR) + lines(*STAR, closed=True)
+
 # What Fyne's own check boxes and radio buttons are drawn from. Fyne gives an empty box the colour of an input's border,
 # which is too faint for a box that is all border; a stroke keeps its grey, seen at 3 : 1 on every ground, light and dark.
 RIM = 'fill="none" stroke="#7E848C" stroke-width="1.5"'

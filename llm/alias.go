@@ -72,21 +72,3 @@ func sanitise(s string) string {
 	}
 	return b.String()
 }
-
-// Tokens estimates how many tokens a text is: about four ASCII characters to a
-// token, one token for a character of the CJK scripts, two characters of other
-// scripts to a token. It is meant for budgets, not for bills.
-func Tokens(s string) int {
-	ascii, other, wide := 0, 0, 0
-	for _, r := range s {
-		switch {
-		case r < 0x80:
-			ascii++
-		case r >= 0x2E80:
-			wide++
-		default:
-			other++
-		}
-	}
-	return (ascii+3)/4 + (other+1)/2 + wide
-}

@@ -2,13 +2,8 @@ package llm
 
 import (
 	"bytes"
-	"strconv"
-	"unicode/utf8"
+	"slices"
 )
-
-// badTextType marks, in a tool call handed to go-openai, arguments whose bytes
-// are not text: decoding would mend them without a word.
-const badTextType = "function/bad-text"
 
 // chunkReader checks one event strictly, in one pass, and writes of it what an
 // answer needs, in the form go-openai decodes: names it knows, an index that is
@@ -17,12 +12,19 @@ type chunkReader struct {
 	b []byte
 	x *exchange
 
-	model, usage, fault, object []byte
-	text, reasoning, thought    part
-	finish                      []byte
-	calls                       []callPart
-	choiceIndex                 int
-	choice                      bool // the event has a choice with index 0
+	model, usage, fault, object, base []byte
+	said                              said // by the delta of the choice
+	whole                             said // by its message, which some servers send at the end although all of it has been said
+	into                              *said
+	finish                            []byte
+	choiceIndex                       int
+	choice                            bool // the event has a choice with index 0
+	choices                           bool // it has a list of choices, perhaps an empty one
+
+	placed int // how many calls the last list without indexes began
+
+	// Said by deltas so far.
+	gaveText, gaveReasoning, gaveCalls, gaveExtra bool
 
 	// Halves of a character cut between two chunks.
 	heldText, heldReasoning []byte
@@ -33,16 +35,31 @@ type chunkReader struct {
 	call                                         *callPart
 }
 
+// maxWord bounds what an endpoint says in a word, such as a finish reason, in bytes; what is longer is none.
+const maxWord = 256
+
+// said is what one choice of an event says.
+type said struct {
+	text, reasoning, thinking, thought, typed part // reasoning under each of its names, and in a typed part of the content
+	details                                   []byte
+	calls                                     []callPart
+	extra                                     []extraPart
+}
+
 // part is a text as it stands in the event: a JSON string, or several.
 type part struct {
 	raw  []byte
 	more []byte // a JSON string made of several
 }
 
+type extraPart struct{ key, value []byte }
+
 type callPart struct {
 	index               int
 	hasIndex            bool
+	older               bool // in the API's older form, function_call
 	id, name, arguments []byte
+	extra, function     []extraPart // members of the call and of its function that are the vendor's
 }
 
 func (c *chunkReader) init() {
@@ -51,26 +68,130 @@ func (c *chunkReader) init() {
 	c.onItem, c.onCallItem = c.choiceItem, c.callItem
 }
 
-// read checks the event b and appends its line to out, if it has anything.
-func (c *chunkReader) read(out, b []byte, x *exchange) ([]byte, error) {
+// read checks the event that b begins with and appends its line to out, if it has anything. It returns where the event
+// ends.
+func (c *chunkReader) read(out, b []byte, x *exchange) ([]byte, int, error) {
 	c.b, c.x = b, x
-	c.model, c.usage, c.fault, c.object, c.finish = nil, nil, nil, nil, nil
-	c.text, c.reasoning, c.thought = part{}, part{}, part{}
-	c.calls = c.calls[:0]
-	c.choice = false
+	c.model, c.usage, c.fault, c.object, c.base, c.finish = nil, nil, nil, nil, nil, nil
+	c.said.reset()
+	c.whole.reset()
+	c.choice, c.choices = false, false
 	end, err := eachMember(b, 0, 0, c.onTop)
 	if err != nil {
-		return out, err
-	}
-	if rest := skipSpace(b, end); rest != len(b) {
-		return out, &syntaxError{rest, "there is text behind the value"}
+		return out, end, err
 	}
 	x.sawChoice = x.sawChoice || c.choice
+	c.settle()
 	out = c.write(out)
-	if present(c.fault) || keyedError(c.object) || string(c.finish) == `"error"` {
-		x.refuse(readFailure(200, faultBody(b, c.fault)), b)
+	if event := b[:end]; present(c.fault) || string(c.object) == `"error"` {
+		x.refuse(readFailure(200, faultBody(event, c.fault)), event)
+	} else if number(member(c.base, "status_code")) != 0 || !c.choices && c.usage == nil && looksLikeError(event) {
+		x.refuse(readFailure(200, event), event)
+	} else if endingOf(unquote(c.finish)) == endedWrong {
+		x.refuse(failure{status: 200, message: wrongEnding(unquote(c.finish))}, event)
 	}
-	return out, nil
+	return out, end, nil
+}
+
+func (s *said) reset() {
+	*s = said{calls: s.calls[:0], extra: s.extra[:0]}
+}
+
+// settle brings what the choice says under one roof.
+func (c *chunkReader) settle() {
+	s, w := &c.said, &c.whole
+	c.gaveText = c.gaveText || s.text.raw != nil
+	c.gaveReasoning = c.gaveReasoning || s.hasReasoning()
+	c.gaveCalls = c.gaveCalls || len(s.calls) > 0
+	if !c.gaveText {
+		s.text = w.text
+	}
+	if !c.gaveReasoning {
+		s.reasoning, s.thinking, s.thought, s.typed, s.details = w.reasoning, w.thinking, w.thought, w.typed, w.details
+	}
+	if !c.gaveCalls {
+		s.calls, w.calls = w.calls, s.calls
+	}
+	s.calls = c.newer(s.calls)
+	c.place(s.calls)
+	c.gaveExtra = c.gaveExtra || len(s.extra) > 0
+	for _, m := range s.extra {
+		c.x.extra.add(m.key, m.value)
+	}
+	for _, m := range w.extra {
+		if !c.gaveExtra || !c.x.extra.has(string(m.key)) {
+			c.x.extra.add(m.key, m.value)
+		}
+	}
+}
+
+func (s *said) hasReasoning() bool {
+	return s.reasoning.raw != nil || s.thinking.raw != nil || s.thought.raw != nil || s.typed.raw != nil || s.details != nil
+}
+
+// newer leaves out calls in the older form where there are calls in the newer one: some servers send both.
+func (c *chunkReader) newer(calls []callPart) []callPart {
+	older := 0
+	for i := range calls {
+		if calls[i].older {
+			older++
+		}
+	}
+	c.x.newerCalls = c.x.newerCalls || older < len(calls)
+	if older == 0 || !c.x.newerCalls {
+		return calls
+	}
+	kept := calls[:0]
+	for _, p := range calls {
+		if !p.older {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
+// place gives calls that stand in one list without indexes their places as such, if they are the beginnings of different
+// calls. Pieces without names belong to the calls that such a list has begun.
+func (c *chunkReader) place(calls []callPart) {
+	if len(calls) < 2 {
+		return
+	}
+	named := 0
+	for i := range calls {
+		if calls[i].hasIndex {
+			return
+		}
+		if len(calls[i].name) > 2 {
+			named++
+		}
+	}
+	if named == 0 && len(calls) != c.placed || named != 0 && !c.differ(calls) {
+		return
+	}
+	c.placed = len(calls)
+	for i := range calls {
+		calls[i].index, calls[i].hasIndex = i, true
+	}
+}
+
+// differ tells whether all of these calls name a tool that is offered, and have ids that differ, or no ids and names
+// that differ.
+func (c *chunkReader) differ(calls []callPart) bool {
+	seen := make(map[string]bool, len(calls))
+	for i := range calls {
+		name, id := unquote(calls[i].name), string(calls[i].id)
+		if !slices.ContainsFunc(c.x.tools, func(t Tool) bool { return t.Name == name }) || known(id) != known(string(calls[0].id)) {
+			return false
+		}
+		if !known(id) {
+			id = name
+		}
+		if seen[id] {
+			return false
+		}
+		seen[id] = true
+	}
+	return true
 }
 
 // faultBody is what says most about an error: the event, unless the error
@@ -81,8 +202,6 @@ func faultBody(event, fault []byte) []byte {
 	}
 	return event
 }
-
-func keyedError(object []byte) bool { return string(object) == `"error"` }
 
 // present tells whether a value says anything: not null, false, "" or {}.
 func present(v []byte) bool {
@@ -95,8 +214,13 @@ func present(v []byte) bool {
 
 func (c *chunkReader) topMember(key []byte, i, depth int) (int, error) {
 	b := c.b
-	if i < len(b) && b[i] == '[' && keyIs(key, "choices") {
-		return eachItem(b, i, depth, c.onItem)
+	if keyIs(key, "choices") {
+		c.choices = true
+		if i < len(b) && b[i] == '[' {
+			return eachItem(b, i, depth, c.onItem)
+		} else if i < len(b) && b[i] == '{' {
+			return c.choiceItem(i, depth)
+		}
 	}
 	end, err := skipValue(b, i, depth)
 	if err != nil {
@@ -109,6 +233,8 @@ func (c *chunkReader) topMember(key []byte, i, depth int) (int, error) {
 		c.usage = value
 	case keyIs(key, "error"):
 		c.fault = value
+	case keyIs(key, "base_resp"):
+		c.base = value
 	case keyIs(key, "object"), keyIs(key, "type"):
 		if string(value) == `"error"` {
 			c.object = value
@@ -123,11 +249,11 @@ func (c *chunkReader) choiceItem(i, depth int) (int, error) {
 	}
 	// The index may stand behind what it belongs to, so everything is put
 	// back if it turns out to be another choice's.
-	text, reasoning, thought, finish, calls := c.text, c.reasoning, c.thought, c.finish, len(c.calls)
+	before, whole, finish := c.said, c.whole, c.finish
 	c.choiceIndex = 0
 	end, err := eachMember(c.b, i, depth, c.onChoice)
 	if c.choiceIndex != 0 || c.choice {
-		c.text, c.reasoning, c.thought, c.finish, c.calls = text, reasoning, thought, finish, c.calls[:calls]
+		c.said, c.whole, c.finish = before, whole, finish
 	} else {
 		c.choice = true
 	}
@@ -136,8 +262,15 @@ func (c *chunkReader) choiceItem(i, depth int) (int, error) {
 
 func (c *chunkReader) choiceMember(key []byte, i, depth int) (int, error) {
 	b := c.b
-	if i < len(b) && b[i] == '{' && (keyIs(key, "delta") || keyIs(key, "message")) {
-		return eachMember(b, i, depth, c.onDelta)
+	if i < len(b) && b[i] == '{' {
+		if keyIs(key, "delta") {
+			c.into = &c.said
+			return eachMember(b, i, depth, c.onDelta)
+		}
+		if keyIs(key, "message") {
+			c.into = &c.whole
+			return eachMember(b, i, depth, c.onDelta)
+		}
 	}
 	end, err := skipValue(b, i, depth)
 	if err != nil {
@@ -147,8 +280,12 @@ func (c *chunkReader) choiceMember(key []byte, i, depth int) (int, error) {
 	case keyIs(key, "index"):
 		c.choiceIndex = number(value)
 	case keyIs(key, "finish_reason"):
-		if value[0] == '"' && len(value) > 2 {
+		if value[0] == '"' && len(value) > 2 && len(value) < maxWord && string(value) != `"null"` {
 			c.finish = value
+		}
+	case keyIs(key, "text"): // of the API's older completions
+		if len(value) > 2 {
+			c.said.text.add(value)
 		}
 	case keyIs(key, "error"):
 		if present(value) {
@@ -159,7 +296,7 @@ func (c *chunkReader) choiceMember(key []byte, i, depth int) (int, error) {
 }
 
 func (c *chunkReader) deltaMember(key []byte, i, depth int) (int, error) {
-	b := c.b
+	b, s := c.b, c.into
 	if i < len(b) && (b[i] == '[' || b[i] == '{') {
 		switch {
 		case keyIs(key, "tool_calls") && b[i] == '[':
@@ -168,8 +305,8 @@ func (c *chunkReader) deltaMember(key []byte, i, depth int) (int, error) {
 			return c.callItem(i, depth)
 		case keyIs(key, "function_call") && b[i] == '{':
 			// The API's older form: one call, without index and id.
-			c.calls = append(c.calls, callPart{hasIndex: true})
-			c.call = &c.calls[len(c.calls)-1]
+			s.calls = append(s.calls, callPart{hasIndex: true, older: true})
+			c.call = &s.calls[len(s.calls)-1]
 			return eachMember(b, i, depth, c.onFunction)
 		}
 	}
@@ -179,27 +316,32 @@ func (c *chunkReader) deltaMember(key []byte, i, depth int) (int, error) {
 	}
 	value := b[i:end]
 	switch {
-	case len(value) < 3 || value[0] != '"' && value[0] != '[' && value[0] != '{':
 	case keyIs(key, "content"):
-		if value[0] == '"' {
-			c.text.add(value)
-		} else {
-			c.parts(value)
-		}
+		c.content(value)
+	case keyIs(key, "role"):
 	case keyIs(key, "refusal"):
-		c.text.add(value)
+		s.text.add(value)
 	case keyIs(key, "reasoning_content"):
-		c.reasoning.add(value)
+		s.reasoning.add(value)
 	case keyIs(key, "reasoning"):
-		c.thought.add(value)
+		s.thought.addFrom(value, "content", "text", "summary")
+	case keyIs(key, "thinking"), keyIs(key, "reasoning_text"):
+		s.thinking.addFrom(value, "content", "text", "thinking")
+	default:
+		if keyIs(key, "reasoning_details") && value[0] == '[' {
+			s.details = detailsText(value)
+		}
+		if vendors(key, value, messageMembers) {
+			s.extra = append(s.extra, extraPart{key, value})
+		}
 	}
 	return end, nil
 }
 
-// add appends a JSON string; other values are not text.
+// add appends a JSON string; other values, and an empty one, are not text.
 func (p *part) add(value []byte) {
 	switch {
-	case value[0] != '"':
+	case len(value) < 3 || value[0] != '"':
 	case p.raw == nil:
 		p.raw = value
 	default:
@@ -211,18 +353,42 @@ func (p *part) add(value []byte) {
 	}
 }
 
+// addFrom appends a JSON string, or the one that stands in an object under the first of the names.
+func (p *part) addFrom(value []byte, names ...string) {
+	if value[0] != '{' {
+		p.add(value)
+		return
+	}
+	for _, name := range names {
+		if v := member(value, name); len(v) > 0 && v[0] == '"' {
+			p.add(v)
+			return
+		}
+	}
+}
+
+// content takes text, given as such or as typed parts.
+func (c *chunkReader) content(value []byte) {
+	switch value[0] {
+	case '"':
+		c.into.text.add(value)
+	case '{', '[':
+		c.parts(value)
+	}
+}
+
 // parts takes content given as a list of typed parts, or as one.
 func (c *chunkReader) parts(value []byte) {
 	if value[0] == '{' {
 		switch kind := unquote(member(value, "type")); kind {
 		case "text", "output_text", "":
 			if t := member(value, "text"); len(t) > 0 {
-				c.text.add(t)
+				c.into.text.add(t)
 			}
 		case "thinking", "reasoning":
 			for _, name := range []string{"thinking", "text", "reasoning"} {
 				if t := member(value, name); len(t) > 0 && t[0] == '"' {
-					c.thought.add(t)
+					c.into.typed.add(t)
 				} else if len(t) > 0 && t[0] == '[' {
 					c.thinking(t)
 				}
@@ -233,7 +399,7 @@ func (c *chunkReader) parts(value []byte) {
 	_, _ = eachItem(value, 0, 0, func(i, depth int) (int, error) {
 		end, err := skipValue(value, i, depth)
 		if err == nil && value[i] == '"' {
-			c.text.add(value[i:end])
+			c.into.text.add(value[i:end])
 		} else if err == nil && value[i] == '{' {
 			c.parts(value[i:end])
 		}
@@ -247,7 +413,7 @@ func (c *chunkReader) thinking(list []byte) {
 		end, err := skipValue(list, i, depth)
 		if err == nil && list[i] == '{' {
 			if t := member(list[i:end], "text"); len(t) > 0 {
-				c.thought.add(t)
+				c.into.typed.add(t)
 			}
 		}
 		return end, err
@@ -258,8 +424,9 @@ func (c *chunkReader) callItem(i, depth int) (int, error) {
 	if i >= len(c.b) || c.b[i] != '{' {
 		return skipValue(c.b, i, depth)
 	}
-	c.calls = append(c.calls, callPart{})
-	c.call = &c.calls[len(c.calls)-1]
+	s := c.into
+	s.calls = append(s.calls, callPart{})
+	c.call = &s.calls[len(s.calls)-1]
 	return eachMember(c.b, i, depth, c.onCall)
 }
 
@@ -274,13 +441,17 @@ func (c *chunkReader) callMember(key []byte, i, depth int) (int, error) {
 	}
 	switch value := b[i:end]; {
 	case keyIs(key, "index"):
-		if n, nerr := strconv.Atoi(string(bytes.Trim(value, `"`))); nerr == nil {
-			c.call.index, c.call.hasIndex = n, true
+		if text := bytes.Trim(value, `"`); len(text) > 0 && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') {
+			c.call.index, c.call.hasIndex = number(text), true
 		}
 	case keyIs(key, "id"):
 		c.call.id = value
-	default:
+	case keyIs(key, "name"), keyIs(key, "arguments"):
 		return c.functionMember(key, i, depth) // some leave "function" out
+	default:
+		if vendors(key, value, callMembers) {
+			c.call.extra = append(c.call.extra, extraPart{key, value})
+		}
 	}
 	return end, nil
 }
@@ -297,154 +468,10 @@ func (c *chunkReader) functionMember(key []byte, i, depth int) (int, error) {
 		}
 	case keyIs(key, "arguments"):
 		c.call.arguments = value
+	default:
+		if vendors(key, value, functionMembers) {
+			c.call.function = append(c.call.function, extraPart{key, value})
+		}
 	}
 	return end, nil
-}
-
-// write appends the event's line.
-func (c *chunkReader) write(out []byte) []byte {
-	start := len(out)
-	out = append(out, `data: {`...)
-	empty := len(out)
-	if c.x.model == "" && len(c.model) > 2 && c.model[0] == '"' {
-		c.x.model = unquote(c.model)
-	}
-	if usage := present(c.usage) && c.usage[0] == '{'; usage {
-		out = c.writeUsage(out)
-	}
-	reasoning := c.reasoning.raw
-	if reasoning == nil {
-		reasoning = c.thought.raw
-	}
-	text := joinHalves(&c.heldText, c.text.raw)
-	reasoning = joinHalves(&c.heldReasoning, reasoning)
-	if text != nil || reasoning != nil || len(c.calls) > 0 || c.finish != nil {
-		if len(out) > empty {
-			out = append(out, ',')
-		}
-		out = append(out, `"choices":[{"delta":{`...)
-		begin := len(out)
-		if text != nil {
-			out = append(append(out, `"content":`...), text...)
-		}
-		if reasoning != nil {
-			out = append(append(separate(out, begin), `"reasoning_content":`...), reasoning...)
-		}
-		if len(c.calls) > 0 {
-			out = append(separate(out, begin), `"tool_calls":[`...)
-			for i := range c.calls {
-				if i > 0 {
-					out = append(out, ',')
-				}
-				out = c.writeCall(out, &c.calls[i])
-			}
-			out = append(out, ']')
-		}
-		out = append(out, '}')
-		if c.finish != nil {
-			out = append(append(out, `,"finish_reason":`...), c.finish...)
-		}
-		out = append(out, `}]`...)
-	}
-	if len(out) == empty {
-		return out[:start]
-	}
-	return append(out, '}', '\n')
-}
-
-func separate(out []byte, begin int) []byte {
-	if len(out) > begin {
-		return append(out, ',')
-	}
-	return out
-}
-
-func (c *chunkReader) writeCall(out []byte, p *callPart) []byte {
-	out = append(out, '{')
-	begin := len(out)
-	if p.hasIndex {
-		out = strconv.AppendInt(append(out, `"index":`...), int64(p.index), 10)
-	}
-	if len(p.id) > 0 && string(p.id) != "null" {
-		out = append(separate(out, begin), `"id":`...)
-		if p.id[0] == '"' {
-			out = append(out, p.id...)
-		} else {
-			out = appendQuoted(out, string(p.id))
-		}
-	}
-	args := p.arguments
-	if len(args) > 0 && args[0] != '"' {
-		if string(args) == "null" {
-			args = nil
-		} else {
-			args = appendQuoted(nil, string(args))
-		}
-	}
-	if len(args) > 0 && p.index >= 0 && p.index < maxCalls { // which bounds what is held
-		if c.heldArguments == nil {
-			c.heldArguments = map[int][]byte{}
-		}
-		held := c.heldArguments[p.index]
-		args = joinHalves(&held, args)
-		if held != nil || c.heldArguments[p.index] != nil {
-			c.heldArguments[p.index] = held
-		}
-	}
-	if len(p.arguments) > 0 && !utf8.Valid(p.arguments) || loneSurrogate(args) {
-		out = append(separate(out, begin), `"type":"`+badTextType+`"`...)
-	}
-	out = append(separate(out, begin), `"function":{`...)
-	inner := len(out)
-	if len(p.name) > 0 {
-		out = append(append(out, `"name":`...), p.name...)
-	}
-	if len(args) > 0 {
-		out = append(append(separate(out, inner), `"arguments":`...), args...)
-	}
-	return append(out, '}', '}')
-}
-
-func (c *chunkReader) writeUsage(out []byte) []byte {
-	field := func(names ...string) []byte {
-		for _, n := range names {
-			if v := member(c.usage, n); v != nil {
-				return v
-			}
-		}
-		return nil
-	}
-	out = strconv.AppendInt(append(out, `"usage":{"prompt_tokens":`...), int64(number(field("prompt_tokens", "input_tokens"))), 10)
-	out = strconv.AppendInt(append(out, `,"completion_tokens":`...), int64(number(field("completion_tokens", "output_tokens"))), 10)
-	out = strconv.AppendInt(append(out, `,"total_tokens":`...), int64(number(field("total_tokens"))), 10)
-	out = strconv.AppendInt(append(out, `,"prompt_tokens_details":{"cached_tokens":`...), int64(number(member(field("prompt_tokens_details", "input_tokens_details"), "cached_tokens"))), 10)
-	out = strconv.AppendInt(append(out, `},"completion_tokens_details":{"reasoning_tokens":`...), int64(number(member(field("completion_tokens_details", "output_tokens_details"), "reasoning_tokens"))), 10)
-	return append(out, `}}`...)
-}
-
-// joinHalves puts the held half of a surrogate pair before the JSON string raw
-// and holds back a half at its end: servers that cut a text between UTF-16 units
-// send the two halves of an emoji in two chunks.
-func joinHalves(held *[]byte, raw []byte) []byte {
-	if len(raw) < 2 {
-		return raw
-	}
-	if *held != nil {
-		joined := append([]byte{'"'}, *held...)
-		raw = append(joined, raw[1:]...)
-		*held = nil
-	}
-	end := len(raw) - 1 // the closing quote
-	if end < 7 || surrogate(raw[end-6:end]) != 'h' {
-		return raw
-	}
-	slashes := 0
-	for i := end - 7; i > 0 && raw[i] == '\\'; i-- {
-		slashes++
-	}
-	if slashes%2 == 1 {
-		return raw // an escaped backslash, not an escape
-	}
-	*held = bytes.Clone(raw[end-6 : end])
-	return append(bytes.Clone(raw[:end-6]), '"')
 }

@@ -3,10 +3,9 @@ package llm
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
@@ -26,9 +25,10 @@ type Client struct {
 	openai   *openai.Client
 	own      *http.Transport                            // nil if the owner gave one
 	pause    func(context.Context, time.Duration) error // between attempts
+	random   func(n int64) int64                        // below n, for the length of pauses
 
 	mu      sync.Mutex
-	profile profile // learns from refusals
+	profile Profile // learns from refusals
 
 	closing context.Context
 	close   context.CancelFunc
@@ -41,7 +41,7 @@ func New(e Endpoint, o Options) (*Client, error) {
 	if problem != nil {
 		return nil, problem
 	}
-	p, problem := findProfile(e.Profile, base, e.Model)
+	p, problem := findProfile(e, base)
 	if problem != nil {
 		return nil, problem
 	}
@@ -50,15 +50,18 @@ func New(e Endpoint, o Options) (*Client, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Client{endpoint: e, options: o, base: base, profile: p, pause: pause}
+	c := &Client{endpoint: e, options: o, base: base, profile: p, pause: pause, random: rand.Int64N}
 	if e.Key != nil {
 		if problem := checkKey(base, strings.TrimSpace(e.Key()), e.AllowHTTP); problem != nil {
 			return nil, problem
 		}
 	}
+	if problem := checkHeader(base, e); problem != nil {
+		return nil, problem
+	}
 	transport := o.Transport
 	if transport == nil {
-		c.own = newTransport()
+		c.own = newTransport(o)
 		transport = c.own
 	}
 	config := openai.DefaultConfig("") // the key is added at the door
@@ -83,46 +86,18 @@ func (c *Client) Close() {
 
 // exchange prepares one request below the base URL.
 func (c *Client) exchange(path string, body []byte, tools []Tool) (*exchange, *Error) {
-	x := &exchange{url: at(c.base, path), body: body, tools: tools, now: c.options.Now, alive: func() {}, first: func() {}}
+	p := c.Profile()
+	x := &exchange{url: withVersion(at(c.base, path), p), body: body, tools: tools, keyHeader: p.KeyHeader, now: c.options.Now, alive: func() {}, first: func() {}}
 	if c.endpoint.Key != nil {
 		x.key = strings.TrimSpace(c.endpoint.Key())
 	}
 	if strings.ContainsFunc(x.key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, &Error{Kind: KindConfig, Message: "The API key holds characters a key cannot have, such as a line break. Look at the variable that --api-key-env names."}
 	}
+	if c.endpoint.Header != nil {
+		x.header = c.endpoint.Header()
+	}
 	return x, checkKey(c.base, x.key, c.endpoint.AllowHTTP)
-}
-
-// Models lists the names of the models the endpoint offers, in its order. The
-// error is an *Error, or the context's.
-func (c *Client) Models(ctx context.Context) ([]string, error) {
-	x, problem := c.exchange("/models", nil, nil)
-	if problem != nil {
-		return nil, problem
-	}
-	ctx, cancel := c.bounded(ctx, 30*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(context.WithValue(ctx, exchangeKey{}, x), http.MethodGet, x.url.String(), nil)
-	if err != nil {
-		return nil, c.explain(x, err)
-	}
-	req.Header.Set("Accept", "application/json")
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return nil, c.explain(x, err)
-	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxWhole))
-	if err != nil {
-		return nil, c.explain(x, err)
-	}
-	names, ok := modelNames(raw)
-	if !ok {
-		f := readFailure(resp.StatusCode, raw)
-		return nil, c.redact(x, &Error{Kind: KindProtocol, Status: resp.StatusCode, Body: keep(raw),
-			Message: sentence(x.where()+" did not answer with a list of models: "+f.message) + " Check the base URL (most end in /v1)."})
-	}
-	return names, nil
 }
 
 // bounded is ctx with a limit, ended by Close too.
@@ -130,37 +105,6 @@ func (c *Client) bounded(ctx context.Context, limit time.Duration) (context.Cont
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	stop := context.AfterFunc(c.closing, cancel)
 	return ctx, func() { stop(); cancel() }
-}
-
-// modelNames reads {"data":[{"id":…}]}, the same under "models", or a bare list.
-func modelNames(raw []byte) ([]string, bool) {
-	type entry struct {
-		ID, Name, Model string
-	}
-	var answer struct{ Data, Models json.RawMessage }
-	list := json.RawMessage(raw)
-	if json.Unmarshal(raw, &answer) == nil {
-		list = answer.Data
-		if list == nil {
-			list = answer.Models
-		}
-	}
-	var items []json.RawMessage
-	if json.Unmarshal(list, &items) != nil || items == nil {
-		return nil, false
-	}
-	names := []string{}
-	for _, item := range items {
-		var e entry
-		var name string
-		if json.Unmarshal(item, &name) != nil && json.Unmarshal(item, &e) == nil {
-			name = cmp.Or(e.ID, e.Name, e.Model)
-		}
-		if name != "" {
-			names = append(names, name)
-		}
-	}
-	return names, true
 }
 
 // explain turns an error of the HTTP client into an *Error.
@@ -183,7 +127,7 @@ func (c *Client) redact(x *exchange, e *Error) *Error {
 		}
 		return s
 	}
-	e.Message, e.Body = clean(e.Message), clean(e.Body)
+	e.Message, e.reason, e.Body = clean(e.Message), clean(e.reason), clean(e.Body)
 	return e
 }
 

@@ -10,13 +10,6 @@ import (
 
 var version = regexp.MustCompile(`/v\d+[a-z0-9]*(/|$)`)
 
-// rootless are hosts whose API stands under a fixed path, or under none.
-var rootless = map[string]string{
-	"api.perplexity.ai": "",
-	"openrouter.ai":     "/api/v1",
-	"api.groq.com":      "/openai/v1",
-}
-
 // WithScheme gives an address that was typed without one its scheme: https, or http where it is this machine.
 func WithScheme(address string) string {
 	address = strings.TrimSpace(address)
@@ -61,17 +54,29 @@ func parseBase(raw string) (*url.URL, *Error) {
 		}
 	}
 	if !pasted && !version.MatchString(path) {
-		if fixed, ok := rootless[strings.ToLower(u.Hostname())]; ok {
-			path = fixed
-		} else if path == "" {
-			path = "/v1"
-		}
+		path = rootOf(u, path)
 	}
 	if u.Path, err = url.PathUnescape(path); err != nil {
 		return nil, wrong("The path in the base URL of " + where(u) + " cannot be read.")
 	}
 	u.RawPath = path
 	return u, nil
+}
+
+// rootOf completes a path that names no version of the API, or a part of the one that all
+// addresses of a host have.
+func rootOf(u *url.URL, path string) string {
+	root := "/v1"
+	if e := byHost(u); e != nil && e.root != "" {
+		root = strings.TrimSuffix(e.root, "/")
+		if root == "" || path != "" && strings.HasPrefix(root, path+"/") {
+			return root
+		}
+	}
+	if path == "" {
+		return root
+	}
+	return path
 }
 
 // loopback tells whether a host name is this machine by definition (RFC 6761

@@ -1,12 +1,13 @@
 package llm
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -15,7 +16,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode"
 )
 
 // Kinds of Error.
@@ -27,6 +27,7 @@ const (
 	KindContext    = "context"     // the request is longer than the model can read
 	KindBadRequest = "bad_request" // the endpoint does not take the request
 	KindBadTool    = "bad_tool"    // it does not take one tool; see Error.Tool
+	KindManyTools  = "many_tools"  // it does not take so many tools; see Error.Limit
 	KindServer     = "server"      // the endpoint failed
 	KindNetwork    = "network"     // it cannot be reached, or the connection broke
 	KindProtocol   = "protocol"    // what it sent is no answer
@@ -40,16 +41,20 @@ type Error struct {
 	Message string // what failed, where, and what to do
 	// Body is what the endpoint sent, at most 64 KiB of it.
 	Body string
-	// Tool is the Origin of the tool the endpoint refuses, if it named one.
-	Tool string
+	// Tool is the Origin of the tool the endpoint refuses, if it named one. Suspect says
+	// that it speaks of the tools, and names none.
+	Tool    string
+	Suspect bool
 	// Retryable says that the same request may work later.
 	Retryable bool
 	// Limit and Used are the model's context window and the size of the
-	// request in tokens, for KindContext, where the endpoint told.
+	// request in tokens, for KindContext, where the endpoint told; for KindManyTools how
+	// many tools it takes, where it told, and how many there were.
 	Limit, Used int
 
-	after time.Duration // the endpoint's own wish how long to wait; 0 = none
-	cause error
+	after  time.Duration // the endpoint's own wish how long to wait; 0 = none
+	reason string        // Message without the advice, "" if there is none in it
+	cause  error
 }
 
 // Error is Message.
@@ -58,171 +63,9 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap is the error below, if there is one.
 func (e *Error) Unwrap() error { return e.cause }
 
-const (
-	maxBody    = 64 << 10 // kept of an error's body
-	maxMessage = 600      // characters of it in the message
-)
-
-// failure is what an endpoint says about an error, in whatever form.
-type failure struct {
-	status  int
-	message string
-	kind    string // its type and code, joined
-	param   string
-	after   time.Duration
-	limit   int
-	used    int
-}
-
-// readFailure reads an error body: {"error":{…}}, {"error":"…"}, {"detail":…},
-// {"message":…}, any of them in an array, HTML, or plain text.
-func readFailure(status int, body []byte) failure {
-	f := failure{status: status}
-	value, err := whole(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")))
-	if err != nil {
-		f.message = plainText(body)
-		return f
-	}
-	if value[0] == '[' {
-		_, _ = eachItem(value, 0, 0, func(i, depth int) (int, error) {
-			end, err := skipValue(value, i, depth)
-			if err == nil && f.message == "" {
-				f = readFailure(status, value[i:end])
-			}
-			return end, err
-		})
-		return f
-	}
-	if value[0] != '{' {
-		f.message = firstLines(unquoteOr(value))
-		return f
-	}
-	inner := value
-	if e := member(value, "error"); len(e) > 0 && e[0] == '{' {
-		inner = e
-	} else if len(e) > 0 && e[0] == '"' {
-		f.message = firstLines(unquote(e))
-	}
-	f.readObject(inner)
-	if f.message == "" {
-		if raw := member(inner, "metadata"); raw != nil {
-			f.message = firstLines(unquoteOr(member(raw, "raw")))
-		}
-	}
-	if f.message == "" {
-		f.message = firstLines(string(value))
-	}
-	return f
-}
-
-func (f *failure) readObject(o []byte) {
-	for _, name := range []string{"message", "msg", "detail", "error_description", "title"} {
-		if v := member(o, name); f.message == "" && len(v) > 0 && string(v) != "null" {
-			f.message = firstLines(unquoteOr(v))
-		}
-	}
-	for _, name := range []string{"type", "code", "status"} {
-		v := member(o, name)
-		if len(v) == 0 {
-			continue
-		}
-		if n := number(v); n >= 400 && n < 600 && (f.status < 400 || f.status >= 600) {
-			f.status = n
-		}
-		f.kind += " " + strings.ToLower(unquoteOr(v))
-	}
-	f.param = unquote(member(o, "param"))
-	f.used, f.limit = number(member(o, "n_prompt_tokens")), number(member(o, "n_ctx"))
-	f.after = retryDelay(o)
-}
-
-// retryDelay finds "retryDelay":"17s" (google.rpc.RetryInfo) or retry_after.
-func retryDelay(o []byte) time.Duration {
-	var after time.Duration
-	if d := member(o, "details"); len(d) > 0 && d[0] == '[' {
-		_, _ = eachItem(d, 0, 0, func(i, depth int) (int, error) {
-			end, err := skipValue(d, i, depth)
-			if err == nil {
-				if v, perr := time.ParseDuration(unquote(member(d[i:end], "retryDelay"))); perr == nil {
-					after = v
-				}
-			}
-			return end, err
-		})
-	}
-	if v, err := time.ParseDuration(unquote(member(o, "retryDelay"))); err == nil {
-		after = v
-	}
-	if v, err := strconv.ParseFloat(unquoteOr(member(o, "retry_after")), 64); err == nil && v > 0 && v < 1e6 {
-		after = time.Duration(v * float64(time.Second))
-	}
-	return after
-}
-
-func unquoteOr(v []byte) string {
-	if len(v) > 0 && v[0] == '"' {
-		return unquote(v)
-	}
-	return string(v)
-}
-
 var (
-	htmlHidden = regexp.MustCompile(`(?is)<(script|style|head)\b.*?</(script|style|head)>`)
-	htmlTitle  = regexp.MustCompile(`(?is)<title>(.*?)</title>`)
-	htmlTag    = regexp.MustCompile(`(?s)<[^>]*>`)
-)
-
-// plainText is the readable part of a body that is not JSON.
-func plainText(body []byte) string {
-	s := string(body)
-	if !strings.HasPrefix(strings.TrimSpace(s), "<") {
-		return firstLines(s)
-	}
-	title := ""
-	if m := htmlTitle.FindStringSubmatch(s); m != nil {
-		title = strings.TrimSpace(m[1])
-	}
-	text := firstLines(htmlTag.ReplaceAllString(htmlHidden.ReplaceAllString(s, " "), " "))
-	switch {
-	case text == "" || strings.HasPrefix(text, title) && title != "":
-		text = strings.TrimSpace(title + strings.TrimPrefix(text, title))
-	case title != "":
-		text = title + ": " + text
-	}
-	return strings.TrimSpace("a web page. " + text)
-}
-
-// firstLines is the beginning of a text on one line, without characters that
-// cannot be seen.
-func firstLines(s string) string {
-	var b strings.Builder
-	n := 0
-	for _, r := range strings.ToValidUTF8(s, "\ufffd") {
-		if unicode.IsSpace(r) {
-			r = ' '
-		}
-		if unicode.Is(unicode.C, r) || r == ' ' && (b.Len() == 0 || strings.HasSuffix(b.String(), " ")) {
-			continue
-		}
-		if n++; n > maxMessage {
-			b.WriteString("…")
-			break
-		}
-		b.WriteRune(r)
-	}
-	return strings.TrimSpace(b.String())
-}
-
-var (
-	contextWords = regexp.MustCompile(`context_length_exceeded|exceed_context_size|maximum context length|context (size|window|length)|prompt is too long|too many tokens|token count.*exceeds|exceeds the maximum number of tokens|input is too long|string_above_max_tokens`)
-	quotaWords   = regexp.MustCompile(`insufficient_quota|billing_hard_limit|insufficient (balance|credit|funds|quota)|exceeded your current quota|credit balance|payment required|out of credits`)
-	brokenInput  = regexp.MustCompile(`image input is not supported|does not support image|json\.exception|failed to parse`)
-	numbers      = []*regexp.Regexp{ // used, limit
-		regexp.MustCompile(`request \((?P<used>\d+) tokens\) exceeds the available context size \((?P<limit>\d+)`),
-		regexp.MustCompile(`maximum context length is (?P<limit>\d+)(?:[^0-9]+(?P<used>\d+))?`),
-		regexp.MustCompile(`(?P<used>\d+) tokens > (?P<limit>\d+)`),
-		regexp.MustCompile(`token count \((?P<used>\d+)\) exceeds the maximum number of tokens allowed \((?P<limit>\d+)`),
-	}
+	quotaWords  = regexp.MustCompile(`insufficient_quota|billing_hard_limit|insufficient (balance|credit|funds|quota)|exceeded your current quota|credit balance|payment required|out of credits`)
+	brokenInput = regexp.MustCompile(`image input is not supported|does not support image|json\.exception|failed to parse`)
 )
 
 // classify turns what an endpoint said into an Error. where names the endpoint.
@@ -244,24 +87,47 @@ func classify(where string, f failure, body []byte, tools []Tool) *Error {
 		e.Retryable, hint = f.passing(all), "Try again; if it stays, look at the endpoint's own log or status page."
 	case KindContext:
 		e.Used, e.Limit = f.used, f.limit
-		readNumbers(e, strings.ReplaceAll(all, ",", ""))
-		hint = "Shorten or leave out tool results, or begin a new conversation."
+		readTooLarge(e, all)
+		hint = "Shorten or leave out tool results, sum up the older part, or begin a new conversation."
 	case KindBadRequest:
-		if t := namedTool(f, tools); t != nil {
-			e.Kind, e.Tool = KindBadTool, t.Origin
-			if e.Tool == "" {
-				e.Tool = t.Name
-			}
-			hint = "It refuses the tool " + e.Tool + ". Disable this tool and send again."
+		if !noTools.MatchString(all) { // else none of them is to blame
+			hint = e.aboutTools(f, tools)
 		}
+		hint = cmp.Or(hint, badHint(f.status, all))
 	}
 	e.Message = where + " answered " + statusText(f.status)
 	if f.message != "" {
 		e.Message += ": " + f.message
 	}
-	e.Message = sentence(e.Message) + " " + hint
-	e.Message = strings.TrimSpace(e.Message)
+	e.reason = sentence(e.Message)
+	e.Message = strings.TrimSpace(e.reason + " " + hint)
 	return e
+}
+
+var (
+	noPictures = regexp.MustCompile(`image input is not supported|does not support image|mmproj`)
+	badHistory = regexp.MustCompile(`json\.exception|failed to parse`)
+	badSchema  = regexp.MustCompile(`schema|\$ref|function_declarations`)
+	noTools    = regexp.MustCompile(`(does not|doesn't|not) support(ed)? .{0,20}(tools?|function)|(tools?|function.?call\w*) (is|are) not supported`)
+)
+
+// badHint says what to do about a request that an endpoint does not take, as far as it can be told.
+func badHint(status int, all string) string {
+	switch {
+	case noPictures.MatchString(all):
+		return "The model takes no pictures: leave them out, or use one that does."
+	case noTools.MatchString(all):
+		return "The model takes no tools: use another one, or leave the tools out."
+	case badHistory.MatchString(all):
+		return "It could not read a tool call or a result in the conversation: begin a new one, or go back before it."
+	case badSchema.MatchString(all):
+		return "It does not take the definition of a tool: leave out the tools of one server after the other to find it."
+	case status == http.StatusRequestEntityTooLarge:
+		return "Shorten or leave out tool results and pictures, or begin a new conversation."
+	case status == http.StatusMethodNotAllowed:
+		return "Check the base URL (most end in /v1)."
+	}
+	return ""
 }
 
 func (f failure) errorKind(all string) string {
@@ -269,7 +135,7 @@ func (f failure) errorKind(all string) string {
 	// insufficient_quota never means that, whatever stands in Retry-After.
 	temporary := f.after > 0
 	switch {
-	case contextWords.MatchString(all) && f.status != 429:
+	case tooLarge(f.status, all):
 		return KindContext
 	case f.status == 402 || strings.Contains(f.kind, "insufficient_quota") || quotaWords.MatchString(all) && !temporary:
 		return KindQuota
@@ -293,53 +159,6 @@ func (f failure) errorKind(all string) string {
 // endpoint does not say, it is the person's to try again.
 func (f failure) passing(all string) bool {
 	return f.status == 408 || f.status >= 500 || strings.Contains(all, "overloaded") || strings.Contains(f.kind, "server_error") || strings.Contains(f.kind, "unavailable")
-}
-
-func readNumbers(e *Error, text string) {
-	for _, re := range numbers {
-		m := re.FindStringSubmatch(text)
-		if m == nil || e.Limit != 0 && e.Used != 0 {
-			continue
-		}
-		for i, name := range re.SubexpNames() {
-			n, err := strconv.Atoi(m[i])
-			switch {
-			case err != nil:
-			case name == "used" && e.Used == 0:
-				e.Used = n
-			case name == "limit" && e.Limit == 0:
-				e.Limit = n
-			}
-		}
-	}
-}
-
-var (
-	toolNumbers = []*regexp.Regexp{ // the first that fits counts
-		regexp.MustCompile(`function_declarations\[(\d+)\]`),
-		regexp.MustCompile(`(?:tools|functions)(?:\[|\.|/)(\d+)`),
-	}
-	toolQuoted = regexp.MustCompile(`(?i)(?:function|tool)\s+['"` + "`" + `]([a-zA-Z0-9_-]{1,64})['"` + "`" + `]`)
-)
-
-// namedTool is the tool an error speaks of, by number or by name.
-func namedTool(f failure, tools []Tool) *Tool {
-	text := f.param + " " + f.message
-	for _, re := range toolNumbers {
-		if m := re.FindStringSubmatch(text); m != nil {
-			if n, err := strconv.Atoi(m[1]); err == nil && n < len(tools) {
-				return &tools[n]
-			}
-		}
-	}
-	for _, m := range toolQuoted.FindAllStringSubmatch(text, -1) {
-		for i := range tools {
-			if tools[i].Name == m[1] {
-				return &tools[i]
-			}
-		}
-	}
-	return nil
 }
 
 func statusText(status int) string {
@@ -366,6 +185,9 @@ func keep(body []byte) string {
 	return strings.ToValidUTF8(string(body), "\ufffd")
 }
 
+// tryAgain is the advice where nothing else can be done.
+const tryAgain = "Try again."
+
 // networkError explains why no answer came.
 func networkError(where string, err error) *Error {
 	e := &Error{Kind: KindNetwork, Retryable: true, cause: err}
@@ -381,12 +203,17 @@ func networkError(where string, err error) *Error {
 		record    tls.RecordHeaderError
 		timeout   net.Error
 	)
+	var proxy *proxyRefusal
 	switch {
+	case errors.As(err, &proxy):
+		proxy.explain(e, where)
+	case throughProxy(err):
+		e.Message = fmt.Sprintf("The proxy on the way to %s cannot be reached (%s), so nothing was sent. Look at Settings, Network, or at the endpoint's own proxy.", where, firstLines(dialed(err)))
 	case errors.As(err, &dns):
 		e.Message = fmt.Sprintf("The host of %s cannot be found (%s). Check the base URL and the network.", where, dns.Err)
 	case errors.As(err, &authority), errors.As(err, &host), errors.As(err, &invalid), errors.As(err, &verify):
 		e.Retryable = false
-		e.Message = fmt.Sprintf("The certificate of %s is not trusted, so nothing was sent (%s). Use an address with a valid certificate.", where, firstLines(err.Error()))
+		e.Message = fmt.Sprintf("The certificate of %s is not trusted, so nothing was sent (%s). Use an address with a valid certificate; where your company has certificates of its own, name their file in Settings, Network.", where, firstLines(err.Error()))
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		e.Retryable = false
 		e.Message = fmt.Sprintf("%s does not speak https. If it is a server on this machine, write http:// in the base URL.", where)
@@ -395,7 +222,25 @@ func networkError(where string, err error) *Error {
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		e.Message = fmt.Sprintf("%s did not answer in time. Check that the model server is running and can be reached.", where)
 	default:
-		e.Message = fmt.Sprintf("The connection to %s broke before an answer came (%s). Try again.", where, firstLines(err.Error()))
+		e.reason = fmt.Sprintf("The connection to %s broke before an answer came (%s).", where, brokenBy(err))
+		e.Message = e.reason + " " + tryAgain
 	}
 	return e
+}
+
+// brokenBy says how a connection broke, without the addresses and system calls in what the system says.
+func brokenBy(err error) string {
+	switch {
+	case errors.Is(err, syscall.ECONNRESET):
+		return "it was reset"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.EPIPE):
+		return "it was closed"
+	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
+		return "there is no way to it"
+	}
+	var op *net.OpError
+	if errors.As(err, &op) && op.Err != nil {
+		err = op.Err
+	}
+	return firstLines(err.Error())
 }

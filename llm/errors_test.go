@@ -29,18 +29,18 @@ func TestRefusals(t *testing.T) {
 		says string
 		more func(*Error) bool
 	}{
-		"llama-server context": {file("ctx.txt"), KindContext, "exceeds the available context size", func(e *Error) bool { return e.Limit == 8192 && e.Used == 35088 }},
+		"llama-server context": {file("ctx.http"), KindContext, "exceeds the available context size", func(e *Error) bool { return e.Limit == 8192 && e.Used == 35088 }},
 		"OpenAI context":       {sm.Fail(400, `{"error":{"message":"This model's maximum context length is 131072 tokens. However, your messages resulted in 4370000 tokens.","type":"invalid_request_error","code":"context_length_exceeded"}}`), KindContext, "Shorten", func(e *Error) bool { return e.Limit == 131072 && e.Used == 4370000 }},
 		"context, one number":  {sm.Fail(400, `{"error":{"code":"context_length_exceeded","message":"maximum context length is 131072 tokens"}}`), KindContext, "131072", func(e *Error) bool { return e.Limit == 131072 && e.Used == 0 }},
 		"Gemini context":       {sm.Fail(400, `[{"error":{"code":400,"message":"The input token count (1,200,000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}]`), KindContext, "", func(e *Error) bool { return e.Limit == 1048576 && e.Used == 1200000 }},
-		"llama-server schema":  {file("badschema.txt"), KindBadRequest, "Error resolving ref #/nope", nil},
-		"llama-server history": {file("badjson.txt"), KindBadRequest, "parse error", nil},
+		"llama-server schema":  {file("badschema.http"), KindBadRequest, "Error resolving ref #/nope", nil},
+		"llama-server history": {file("badjson.http"), KindBadRequest, "parse error", nil},
 		"tool by number":       {sm.Fail(400, `{"error":{"message":"Invalid schema: object schema missing properties","type":"invalid_request_error","param":"tools[1].function.parameters"}}`), KindBadTool, "Disable this tool", func(e *Error) bool { return e.Tool == "b/two" }},
 		"tool in the message":  {sm.Fail(400, `{"error":{"message":"Invalid 'tools[0].function.name': string too long."}}`), KindBadTool, "", func(e *Error) bool { return e.Tool == "a/one" }},
 		"tool by name":         {sm.Fail(400, `{"error":{"message":"Invalid schema for function 'b__two': None is not of type 'object'"}}`), KindBadTool, "", func(e *Error) bool { return e.Tool == "b/two" }},
 		"Gemini tool":          {sm.Fail(400, `[{"error":{"code":400,"message":"* GenerateContentRequest.tools[0].function_declarations[1].parameters.properties[x].items: missing field.","status":"INVALID_ARGUMENT"}}]`), KindBadTool, "", func(e *Error) bool { return e.Tool == "b/two" }},
 		"plain text":           {sm.Fail(422, "Failed to deserialize: missing field x"), KindBadRequest, "422 Unprocessable Entity: Failed to deserialize: missing field x.", nil},
-		"detail list":          {sm.Fail(400, `{"detail":[{"loc":["body"],"msg":"bad"}]}`), KindBadRequest, `"msg":"bad"`, nil},
+		"detail list":          {sm.Fail(400, `{"detail":[{"loc":["body"],"msg":"bad"}]}`), KindBadRequest, "400 Bad Request: body: bad.", nil},
 		"error a text":         {sm.Fail(401, `{"error":"Unauthorized"}`), KindAuth, "401 Unauthorized: Unauthorized. Check the API key", nil},
 		"no model":             {sm.Fail(404, `{"error":{"message":"model 'x' not found","type":"api_error"}}`), KindNotFound, "model 'x' not found", nil},
 		"forbidden":            {sm.Fail(403, ``), KindAuth, "403 Forbidden", nil},
@@ -106,7 +106,7 @@ func TestRetries(t *testing.T) {
 				t.Fatalf("state %s, retries %+v, %d requests, error %v", o.answer.State, o.retries, len(s.Requests()), o.err)
 			}
 			for i, r := range o.retries {
-				if want := c.waits[i]; want != 0 && r.After != want || r.After <= 0 || r.After > maxAsked || r.Attempt != i+2 || r.Reason == "" {
+				if want := c.waits[i]; want != 0 && (r.After < want || r.After > want+min(want/10, maxSpread)) || r.After <= 0 || r.After > maxAsked+maxSpread || r.Attempt != i+2 || r.Reason == "" {
 					t.Errorf("retry %d: %+v, want after %v", i, r, want)
 				}
 				if c.waits[i] == 0 && r.After < firstPause<<i {

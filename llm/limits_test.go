@@ -55,13 +55,13 @@ func TestToolCallsWithoutEndAreGivenUp(t *testing.T) {
 func TestTwoRequestsLearnFromTheSameRefusal(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, "http://127.0.0.1:1/v1", nil)
-	used, refused := c.profile, &Error{Status: 400, Body: "unknown field stream_options"}
+	used, refused := c.profile, &Error{Kind: KindBadRequest, Status: 400, Body: "unknown field stream_options"}
 	for n := range 2 {
-		if c.adapt(used, refused) == "" {
+		if c.adapt(used, Request{}, refused, &lessons{}) == "" {
 			t.Errorf("request %d is not sent again", n+1)
 		}
 	}
-	if c.adapt(c.profile, refused) != "" {
+	if c.adapt(c.profile, Request{}, refused, &lessons{}) != "" {
 		t.Error("a request that was adapted is sent again")
 	}
 }

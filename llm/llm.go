@@ -10,8 +10,10 @@
 package llm
 
 import (
+	"crypto/x509"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -25,11 +27,22 @@ type Endpoint struct {
 	Key func() string
 	// Model is the model's name as the endpoint knows it.
 	Model string
-	// Profile names the endpoint's habits: "openai", "deepseek", "mistral",
-	// "gemini" or "generic". "" finds it from the URL and the model's name.
+	// Profile names the endpoint's habits, see Profiles. "" finds it from the URL and
+	// the model's name.
 	Profile string
-	// AllowHTTP permits sending the key over plain http to another machine.
+	// Traits are habits that a person has set, Learned those that the endpoint has shown,
+	// as values by key, see Profile.SetTrait; a person's go first. What is unknown in
+	// them is passed over. They are not changed.
+	Traits, Learned map[string]string
+	// AllowHTTP permits sending the key, and a secret Header, over plain http to another
+	// machine.
 	AllowHTTP bool
+	// Header gives further headers of each request, as gateways want them; they replace
+	// those of the same name. It is asked for each request and the answer is never kept.
+	// It may be nil.
+	Header func() http.Header
+	// SecretHeader says that Header may give a secret, which then travels as the key does.
+	SecretHeader bool
 }
 
 // Options are what a Client needs from its owner. The zero value is usable.
@@ -41,12 +54,21 @@ type Options struct {
 	Now func() time.Time
 	// Transport replaces the HTTP transport. nil makes one that Close ends.
 	Transport http.RoundTripper
-	// FirstToken is how long to wait for the first piece of an answer, however
-	// often the endpoint says that it is still working. 0 means 15 minutes.
+	// Proxy says through which proxy a request goes; nil is what the environment says.
+	// Roots are the certificates that are trusted; nil is the system's. Neither is used with
+	// a Transport of the owner's.
+	Proxy func(*http.Request) (*url.URL, error)
+	Roots *x509.CertPool
+	// Learned is told each habit that an endpoint shows by refusing a request, so that it
+	// can be given back in Endpoint.Learned later. It is called from the goroutine of the
+	// request, perhaps from several at once. nil keeps it for the life of the Client.
+	Learned func(e Endpoint, key, value string)
+	// FirstToken is how long to wait for the first piece of an answer, whether
+	// or not the endpoint says that it is still working. 0 means 15 minutes.
 	FirstToken time.Duration
-	// Idle is how long the endpoint, once it has answered at all, may be
-	// silent before the answer is given up; a keep-alive comment is a sign of
-	// life. 0 means 5 minutes.
+	// Idle is how long the endpoint, once a piece of the answer has come, may
+	// be silent before the answer is given up; a keep-alive comment is a sign
+	// of life. 0 means 5 minutes.
 	Idle time.Duration
 }
 
@@ -68,9 +90,11 @@ type Message struct {
 	Images []Image
 	// Reasoning is sent back only to endpoints that demand it, never as text.
 	Reasoning string
-	Calls     []ToolCall // of an assistant message
-	CallID    string     // of a tool message: the ToolCall.ID it answers
-	Tool      string     // of a tool message: the name the tool was offered under
+	// Extra is Answer.Extra of an assistant message, as it came; nil if there was none.
+	Extra  json.RawMessage
+	Calls  []ToolCall // of an assistant message
+	CallID string     // of a tool message: the ToolCall.ID it answers
+	Tool   string     // of a tool message: the name the tool was offered under
 }
 
 // Image is a picture for the model. PNG, JPEG, GIF and WebP of at most 20 MB are
@@ -95,6 +119,11 @@ type ToolCall struct {
 	Problem string
 	// Raw is what the model wrote for arguments, unchanged.
 	Raw string
+	// Extra is a JSON object of the members of the call that the chat completions format does not know, such as
+	// {"extra_content":{"google":{"thought_signature":"…"}}}, each as the endpoint wrote it; those of its function
+	// stand under "function". It is nil if there were none. An endpoint that sends such members wants them back with
+	// the call, in the same places.
+	Extra json.RawMessage
 }
 
 // Tool is a tool offered to the model.
@@ -120,6 +149,11 @@ type Request struct {
 	// ToolChoice is "", "auto", "none" or "required". With "none" calls the
 	// model makes all the same are dropped.
 	ToolChoice string
+	// ReasoningEffort is how long the model is to reason before it answers, in the
+	// endpoint's own word ("minimal", "low", "medium", "high" …); "" leaves it to the endpoint.
+	ReasoningEffort string
+	// NoImages says that the model takes no pictures: notes stand in their places.
+	NoImages bool
 }
 
 // Event is what happens while an answer arrives: TextDelta, ReasoningDelta,
@@ -145,7 +179,7 @@ type UsageEvent Usage
 
 // Warning is something a person may want to know. Kind is one of
 // "empty_answer", "content_filter", "cut", "replacement_character",
-// "repeated_name", "call_dropped", "adapted".
+// "repeated_name", "call_dropped", "extra_dropped", "adapted".
 type Warning struct{ Kind, Message string }
 
 func (TextDelta) event()      {}
@@ -178,4 +212,11 @@ type Answer struct {
 	Finish          string // the endpoint's finish reason, "" if it gave none
 	State           string
 	Model           string // as the endpoint reports it, else as asked for
+	// ReasoningKey is the member of the message in which Reasoning came: "reasoning_content", "reasoning", "thinking",
+	// or "reasoning_details" where only Extra holds it; "" if there was none, or it stood in the content.
+	ReasoningKey string
+	// Extra is a JSON object of the members of the message that the chat completions format does not know, such as
+	// {"reasoning_details":[…]}, put together from the pieces they came in; nil if there were none. Members of calls
+	// stand in ToolCall.Extra. An endpoint that sends such members may want them back with the message.
+	Extra json.RawMessage
 }

@@ -2,140 +2,42 @@ package llm
 
 import (
 	"encoding/json"
-	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 )
 
-// dialect is the part of JSON Schema an endpoint understands.
-type dialect int
+// Dialect is the part of JSON Schema an endpoint understands.
+type Dialect string
 
+// The dialects. DialectFull is JSON Schema 2020-12 as it is.
 const (
-	dialectGeneric dialect = iota
-	dialectOpenAI          // no anyOf, oneOf, allOf, enum or not at the top
-	dialectGemini          // the subset of OpenAPI 3.0 in Gemini's "Schema"
+	DialectFull      Dialect = ""
+	DialectOpenAI    Dialect = "openai"    // no anyOf, oneOf, allOf, enum or not at the top
+	DialectAnthropic Dialect = "anthropic" // the same, and names of properties of plain characters
+	DialectGemini    Dialect = "gemini"    // the subset of OpenAPI 3.0 in Gemini's "Schema"
+	DialectMoonshot  Dialect = "moonshot"  // Moonshot Flavored JSON Schema
+	DialectOllama    Dialect = "ollama"    // what its templates show the model
+	DialectGrammar   Dialect = "grammar"   // what llama.cpp can make a grammar of
+	DialectPlain     Dialect = "plain"     // type, properties, required, items, enum and words alone
 )
+
+var dialects = []Dialect{DialectFull, DialectOpenAI, DialectAnthropic, DialectGemini, DialectMoonshot, DialectOllama, DialectGrammar, DialectPlain}
 
 const (
 	emptySchema = `{"type":"object","properties":{}}`
 	// Bounds of one schema after its references are put in.
-	maxNodes = 20000
-	maxLevel = 48
+	maxNodes  = 20000
+	maxLevel  = 48
+	maxSchema = 512 << 10 // bytes
 )
 
-// node is a JSON value whose objects keep their order.
-type node struct {
-	raw     []byte // of anything but an object or array
-	object  bool
-	array   bool
-	members []nodeMember
-	items   []*node
-}
-
-type nodeMember struct {
-	name  string
-	value *node
-}
-
-func parseNode(b []byte, i, depth int) (*node, int, error) {
-	if i >= len(b) {
-		return nil, i, errJSONEnd
-	}
-	n := &node{}
-	var end int
-	var err error
-	switch b[i] {
-	case '{':
-		n.object = true
-		end, err = eachMember(b, i, depth, func(key []byte, i, depth int) (int, error) {
-			child, end, err := parseNode(b, i, depth)
-			n.set(unquote(key), child)
-			return end, err
-		})
-	case '[':
-		n.array = true
-		end, err = eachItem(b, i, depth, func(i, depth int) (int, error) {
-			child, end, err := parseNode(b, i, depth)
-			n.items = append(n.items, child)
-			return end, err
-		})
-	default:
-		if end, err = skipValue(b, i, depth); err == nil {
-			n.raw = b[i:end]
-		}
-	}
-	return n, end, err
-}
-
-func (n *node) get(name string) *node {
-	for i := range n.members {
-		if n.members[i].name == name {
-			return n.members[i].value
-		}
-	}
-	return nil
-}
-
-// set replaces or adds a member.
-func (n *node) set(name string, v *node) {
-	for i := range n.members {
-		if n.members[i].name == name {
-			n.members[i].value = v
-			return
-		}
-	}
-	n.members = append(n.members, nodeMember{name, v})
-}
-
-func (n *node) remove(names ...string) {
-	n.members = slices.DeleteFunc(n.members, func(m nodeMember) bool { return slices.Contains(names, m.name) })
-}
-
-// str is the text of a string node, else "".
-func (n *node) str() string {
-	if n == nil || n.object || n.array {
-		return ""
-	}
-	return unquote(n.raw)
-}
-
-func (n *node) null() bool { return n != nil && string(n.raw) == "null" }
-
-func (n *node) write(b []byte) []byte {
-	switch {
-	case n.object:
-		b = append(b, '{')
-		for i, m := range n.members {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(appendQuoted(b, m.name), ':')
-			b = m.value.write(b)
-		}
-		return append(b, '}')
-	case n.array:
-		b = append(b, '[')
-		for i, v := range n.items {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = v.write(b)
-		}
-		return append(b, ']')
-	}
-	return append(b, n.raw...)
-}
-
-func object(members ...nodeMember) *node { return &node{object: true, members: members} }
-func stringNode(s string) *node          { return &node{raw: appendQuoted(nil, s)} }
-
-// normaliseSchema puts a tool's input schema into a form that endpoints accept:
-// an object with properties, arrays with items, nothing null where a schema must
-// be, references into the schema itself put in place. The order of everything is
-// kept, and the meaning where the dialect can express it; where it cannot, the
-// schema allows more, and the tool's server has the last word.
-func normaliseSchema(raw json.RawMessage, d dialect) []byte {
+// normaliseSchema puts a tool's input schema, of draft 4 to 2020-12, into a form that
+// endpoints accept: an object with properties, arrays with items, nothing null where a
+// schema must be, references into the schema itself put in place, the words of older
+// drafts in those of 2020-12, and all of it in the dialect. The order of everything is
+// kept, and the meaning where the dialect can express it; where it cannot, the schema
+// allows more, says so in words, and the tool's server has the last word.
+func normaliseSchema(raw json.RawMessage, d Dialect) []byte {
 	value, err := whole(raw)
 	if err != nil || value[0] != '{' {
 		return []byte(emptySchema)
@@ -144,11 +46,27 @@ func normaliseSchema(raw json.RawMessage, d dialect) []byte {
 	if err != nil {
 		return []byte(emptySchema)
 	}
-	z := normaliser{root: root, left: maxNodes, refs: []string{"#"}}
-	n := z.schema(root, 0)
-	if d != dialectGeneric {
-		liftRoot(n)
+	n := normalised(root)
+	rewrite(n, d)
+	out := n.write(nil)
+	if len(out) <= maxSchema {
+		return out
 	}
+	for _, shorter := range []func(*node, int){withoutWords, topOnly} {
+		shorter(n, 0)
+		rewrite(n, d)
+		if out = n.write(nil); len(out) <= maxSchema {
+			return out
+		}
+	}
+	return []byte(emptySchema)
+}
+
+// normalised is the schema with its references put in, in the words of 2020-12.
+func normalised(root *node) *node {
+	z := normaliser{root: root, left: maxNodes, refs: []*node{root}}
+	n := z.schema(root, 0)
+	n.remove("nullable")
 	if n.get("type").str() != "object" {
 		if n.get("type") == nil {
 			n.members = slices.Insert(n.members, 0, nodeMember{"type", stringNode("object")})
@@ -159,44 +77,83 @@ func normaliseSchema(raw json.RawMessage, d dialect) []byte {
 	if n.get("properties") == nil {
 		n.set("properties", object())
 	}
-	if d == dialectGemini {
-		gemini(n, 0)
+	return n
+}
+
+// withoutWords takes out what a schema can be understood without.
+func withoutWords(n *node, level int) {
+	n.remove("description", "title", "default", "example", "examples")
+	eachSchema(n, func(s *node) { withoutWords(s, level+1) })
+}
+
+// topOnly leaves only the names and types of the properties.
+func topOnly(n *node, _ int) {
+	p := object()
+	for _, m := range n.get("properties").members {
+		v := object()
+		if t := m.value.get("type"); t != nil {
+			v.set("type", t)
+		}
+		if typed(v, "array") {
+			v.set("items", object())
+		}
+		if typed(v, "object") {
+			v.set("properties", object())
+		}
+		p.members = append(p.members, nodeMember{m.name, v})
 	}
-	return n.write(nil)
+	required := n.get("required")
+	n.members = nil
+	n.set("type", stringNode("object"))
+	n.set("properties", p)
+	if required != nil {
+		n.set("required", required)
+	}
 }
 
 // normaliser walks one schema.
 type normaliser struct {
 	root *node
-	refs []string // references being put in
-	left int      // nodes that may still be made
+	refs []*node // targets of references being put in
+	left int     // nodes that may still be made
+	ids  map[string]*node
 }
 
 // schema returns the normal form of one schema; the input is not changed.
 func (z *normaliser) schema(n *node, level int) *node {
 	z.left--
-	if n == nil || !n.object || level > maxLevel {
+	if n == nil || !n.object || level > maxLevel || z.left < 0 {
 		return object() // true, null and what is no schema allow anything
 	}
-	if n.get("$ref") != nil {
-		return z.reference(n, level)
+	if ref, ok := refOf(n); ok {
+		return z.reference(n, ref, level)
 	}
 	out := object()
 	for _, m := range n.members {
-		if v := z.keyword(m.name, m.value, level); v != nil {
+		if v := z.keyword(n, m.name, m.value, level); v != nil {
 			out.members = append(out.members, nodeMember{m.name, v})
 		}
 	}
-	if typed(out, "object") && out.get("properties") == nil {
-		out.set("properties", object())
-	}
-	if out.get("type") == nil && out.get("properties") != nil {
-		out.members = slices.Insert(out.members, 0, nodeMember{"type", stringNode("object")})
-	}
-	if typed(out, "array") && out.get("items") == nil && out.get("prefixItems") == nil {
-		out.set("items", object())
-	}
+	z.tuple(n, out, level)
+	dependencies(n, out, func(s *node) *node { return z.schema(s, level+1) })
+	requiredInside(n, out)
+	exclusive(out)
+	nullable(out)
+	complete(out)
 	return out
+}
+
+// complete adds what endpoints miss.
+func complete(n *node) {
+	if typed(n, "object") && n.get("properties") == nil {
+		n.set("properties", object())
+	}
+	if n.get("type") == nil && n.get("properties") != nil {
+		n.members = slices.Insert(n.members, 0, nodeMember{"type", stringNode("object")})
+	}
+	if typed(n, "array") && n.get("items") == nil {
+		n.set("items", object())
+	}
 }
 
 // typed tells whether a schema's type is, or may be, t.
@@ -205,149 +162,141 @@ func typed(n *node, t string) bool {
 	return v.str() == t || v != nil && slices.ContainsFunc(v.items, func(i *node) bool { return i.str() == t })
 }
 
-// keyword returns the normal form of one keyword's value, nil to leave it out.
-func (z *normaliser) keyword(name string, v *node, level int) *node {
-	switch name {
-	case "$schema", "$id", "$comment", "$anchor", "$dynamicAnchor", "$dynamicRef", "$vocabulary", "$defs", "definitions":
-		return nil
-	case "default", "const", "example", "examples":
-		return v
-	case "properties", "patternProperties", "dependentSchemas":
-		if !v.object {
-			return nil // an object gets its properties below
-		}
-		out := object()
-		for _, m := range v.members {
-			out.members = append(out.members, nodeMember{m.name, z.schema(m.value, level+1)})
-		}
-		return out
-	case "items":
-		if v.array { // a tuple as drafts before 2020-12 write it
-			return object(nodeMember{"anyOf", z.list(v, level)})
-		}
-		return z.schema(v, level+1)
-	case "anyOf", "oneOf", "allOf", "prefixItems":
-		if len(v.items) == 0 {
-			return nil
-		}
-		return z.list(v, level)
-	case "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "not", "if", "then", "else", "contains", "propertyNames":
-		if v.object {
-			return z.schema(v, level+1)
-		}
-		if s := string(v.raw); s == "true" || s == "false" {
-			return v
-		}
-		return nil
-	case "required":
-		out := &node{array: true}
-		for _, i := range v.items {
-			if i.str() != "" && !slices.ContainsFunc(out.items, func(o *node) bool { return o.str() == i.str() }) {
-				out.items = append(out.items, i)
-			}
-		}
-		if len(out.items) == 0 {
-			return nil
-		}
-		return out
-	case "enum":
-		if len(v.items) == 0 {
-			return nil
-		}
-		return v
-	case "type":
-		if v.str() == "" && len(v.items) == 0 {
-			return nil
-		}
-		return v
-	}
-	if v.null() {
-		return nil
-	}
-	return v
-}
-
 func (z *normaliser) list(v *node, level int) *node {
-	out := &node{array: true}
+	out := list()
 	for _, i := range v.items {
-		out.items = append(out.items, z.schema(i, level+1))
+		if !i.is("false") { // nothing is of that form
+			out.items = append(out.items, z.schema(i, level+1))
+		}
 	}
 	return out
 }
 
-// reference puts the target of a $ref in its place; what stands beside the
-// $ref is kept and goes first. A circle ends where it would begin again.
-func (z *normaliser) reference(n *node, level int) *node {
-	ref := n.get("$ref").str()
-	target := z.resolve(ref)
-	merged := object()
-	switch {
-	case target == nil:
-	case slices.Contains(z.refs, ref) || z.left <= 0 || level > maxLevel-8:
-		if t := target.get("type"); t != nil {
-			merged.set("type", t)
-		}
-	default:
-		merged.members = slices.Clone(target.members)
-		z.refs = append(z.refs, ref)
-		defer func() { z.refs = z.refs[:len(z.refs)-1] }()
+// tuple writes lists of schemas for single items, which drafts before 2020-12 put into
+// "items", as "prefixItems", with an "items" beside it: some endpoints miss that.
+func (z *normaliser) tuple(n, out *node, level int) {
+	first, rest := n.get("prefixItems"), n.get("items")
+	if rest != nil && rest.array {
+		first, rest = rest, n.get("additionalItems")
 	}
-	for _, m := range n.members {
-		if m.name != "$ref" {
-			merged.set(m.name, m.value)
+	if first != nil && first.array {
+		if end := slices.IndexFunc(first.items, func(i *node) bool { return i.is("false") }); end >= 0 {
+			first, rest = list(first.items[:end]...), rawNode("false") // a list cannot be longer
 		}
 	}
-	return z.schema(merged, level+1)
+	if first == nil || !first.array || len(first.items) == 0 {
+		if rest.is("false") {
+			out.set("items", object())
+			out.set("maxItems", rawNode("0"))
+		}
+		return
+	}
+	prefix := z.list(first, level)
+	out.set("prefixItems", prefix)
+	count := len(prefix.items)
+	if most := number(out.get("maxItems").text()); rest.is("false") || most > 0 && most <= count {
+		if most == 0 || most > count {
+			out.set("maxItems", rawNode(strconv.Itoa(count)))
+		}
+		out.set("items", anyOf(distinct(prefix.items)))
+		return
+	}
+	out.set("items", z.schema(rest, level+1))
 }
 
-// resolve finds the target of a reference into the schema itself (RFC 6901
-// pointer or anchor). Nothing is ever fetched.
-func (z *normaliser) resolve(ref string) *node {
-	pointer, ok := strings.CutPrefix(ref, "#")
-	if !ok {
-		return nil
+// anyOf is a schema of alternatives, or the one there is.
+func anyOf(branches []*node) *node {
+	if len(branches) == 1 {
+		return branches[0].clone()
 	}
-	if p, err := url.PathUnescape(pointer); err == nil {
-		pointer = p
-	}
-	if pointer == "" {
-		return z.root
-	}
-	if pointer[0] != '/' {
-		return anchor(z.root, pointer)
-	}
-	n := z.root
-	for _, step := range strings.Split(pointer[1:], "/") {
-		step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
-		if n.array {
-			k, err := strconv.Atoi(step)
-			if err != nil || k < 0 || k >= len(n.items) {
-				return nil
-			}
-			n = n.items[k]
-		} else if n = n.get(step); n == nil {
-			return nil
-		}
-	}
-	if !n.object {
-		return nil
-	}
-	return n
+	return object(nodeMember{"anyOf", list(branches...).clone()})
 }
 
-func anchor(n *node, name string) *node {
-	if n.get("$anchor").str() == name || n.get("$id").str() == "#"+name {
-		return n
-	}
-	for _, m := range n.members {
-		if found := anchor(m.value, name); found != nil {
-			return found
+func distinct(nodes []*node) []*node {
+	var out []*node
+	seen := map[string]bool{}
+	for _, n := range nodes {
+		if text := string(n.write(nil)); !seen[text] {
+			seen[text] = true
+			out = append(out, n)
 		}
 	}
-	for _, i := range n.items {
-		if found := anchor(i, name); found != nil {
-			return found
+	return out
+}
+
+// dependencies writes the word of drafts 4 to 7 in the two of 2019-09.
+func dependencies(n, out *node, schema func(*node) *node) {
+	d := n.get("dependencies")
+	if d == nil || !d.object {
+		return
+	}
+	for _, m := range d.members {
+		word, v := "dependentSchemas", m.value
+		if v.array {
+			word, v = "dependentRequired", stringNodes(v.strings())
+		} else {
+			v = schema(v)
+		}
+		if out.get(word) == nil {
+			out.set(word, object())
+		}
+		if out.get(word).get(m.name) == nil {
+			out.get(word).set(m.name, v)
 		}
 	}
-	return nil
+}
+
+// requiredInside moves "required": true, as draft 3 and some programs write it into a
+// property, to the object.
+func requiredInside(n, out *node) {
+	p := n.get("properties")
+	if p == nil || !p.object {
+		return
+	}
+	names := out.get("required").strings()
+	for _, m := range p.members {
+		if m.value.object && m.value.get("required").is("true") {
+			names = append(names, m.name)
+		}
+	}
+	if names = uniqueTexts(names); len(names) > 0 {
+		out.set("required", stringNodes(names))
+	}
+}
+
+// exclusive writes draft 4's "exclusiveMinimum": true as the number it means.
+func exclusive(n *node) {
+	for word, limit := range map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"} {
+		v := n.get(word)
+		if v.is("true") && n.get(limit) != nil {
+			n.set(word, n.get(limit))
+			n.remove(limit)
+		} else if v.is("true") || v.is("false") {
+			n.remove(word)
+		}
+	}
+}
+
+// nullable writes OpenAPI's "nullable" as the type it means.
+func nullable(n *node) {
+	v := n.get("nullable")
+	if n.remove("nullable"); !v.is("true") {
+		return
+	}
+	null := object(nodeMember{"type", stringNode("null")})
+	switch t := n.get("type"); {
+	case t != nil && !typed(n, "null"):
+		types := t.strings()
+		if t.str() != "" {
+			types = []string{t.str()}
+		}
+		n.set("type", stringNodes(append(types, "null")))
+	case t == nil && n.get("anyOf") != nil:
+		n.set("anyOf", list(append(slices.Clone(n.get("anyOf").items), null)...))
+	case t == nil && n.get("oneOf") != nil:
+		n.set("oneOf", list(append(slices.Clone(n.get("oneOf").items), null)...))
+	}
+	if e := n.get("enum"); e != nil && !slices.ContainsFunc(e.items, (*node).null) {
+		n.set("enum", list(append(slices.Clone(e.items), rawNode("null"))...))
+	}
 }

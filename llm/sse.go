@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 const (
@@ -20,7 +21,8 @@ const (
 // It follows the HTML standard's event stream rules (§9.2.6: comments, fields
 // without a value, all three line ends, a byte order mark, events of several
 // data lines) and accepts besides: events that are not separated by a blank
-// line, [DONE] without one, and a plain JSON answer where a stream was asked for.
+// line or by nothing, objects and [DONE] without "data:", and a plain JSON answer
+// where a stream was asked for.
 //
 // It belongs to the goroutine that reads it.
 type reframer struct {
@@ -33,11 +35,13 @@ type reframer struct {
 	started bool
 	skipLF  bool // the last line ended in CR
 	event   []byte
-	data    []byte // data lines of an event that is not complete
+	data    []byte // lines of an event that is not complete
 	open    bool   // data holds something
+	bare    bool   // it does not stand behind "data:"
 	chunk   chunkReader
 
 	srcErr error  // the end of the input
+	ending bool   // only what stands before it is still to be read
 	out    []byte // output not yet handed out is out[sent:]
 	sent   int
 	err    error // what follows it
@@ -129,7 +133,7 @@ func (f *reframer) whole(err error) {
 	body := bytes.Clone(f.buf[f.r:f.w])
 	if err == nil {
 		var rest []byte
-		rest, err = io.ReadAll(io.LimitReader(f.src, maxWhole))
+		rest, err = io.ReadAll(io.LimitReader(f.src, maxWhole+1))
 		body = append(body, rest...)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -138,17 +142,32 @@ func (f *reframer) whole(err error) {
 		return
 	}
 	f.x.head = body[:min(len(body), maxBody)]
+	if len(body) > maxWhole {
+		f.fail(fmt.Sprintf("sent an answer longer than %d MB", maxWhole>>20))
+		return
+	}
 	value, jerr := whole(body)
-	if jerr != nil || value[0] != '{' && value[0] != '[' {
+	switch trailing := (*syntaxError)(nil); {
+	case errors.As(jerr, &trailing) && body[skipSpace(body, 0)] == '{':
+		// Perhaps several objects, one a line.
+		f.buf, f.r, f.w, f.scanned, f.srcErr = body, 0, len(body), 0, io.EOF
+		return
+	case jerr != nil || value[0] != '{' && value[0] != '[':
+		f.x.cut = errors.Is(jerr, errJSONEnd)
 		f.err = io.EOF // nothing of an answer: the caller says so
 		return
 	}
-	f.value(value)
+	if _, err := f.value(value); err != nil {
+		f.err = io.EOF // a list of something else
+		return
+	}
 	if f.err == nil && f.x.sawChoice {
 		f.finish()
 	}
 	if f.err == nil {
-		f.x.refuse(readFailure(200, value), value)
+		if member(value, "choices") == nil {
+			f.x.refuse(readFailure(200, value), value)
+		}
 		f.err = io.EOF
 	}
 }
@@ -187,22 +206,37 @@ func (f *reframer) line() ([]byte, bool) {
 
 // take handles one line of the stream.
 func (f *reframer) take(line []byte) {
-	if len(line) == 0 {
+	switch {
+	case f.open && f.bare:
+		f.bareLine(line)
+		return
+	case len(line) == 0:
 		if f.open {
 			f.flush()
 		}
 		f.event = f.event[:0]
+		return
+	case line[0] == '{' || line[0] == '[':
+		if f.open {
+			f.flush() // there was no blank line
+		}
+		if f.err == nil {
+			f.bareLine(line)
+		}
 		return
 	}
 	name, value := line, []byte(nil)
 	if i := bytes.IndexByte(line, ':'); i >= 0 {
 		name, value = line[:i], bytes.TrimPrefix(line[i+1:], []byte(" "))
 	}
-	switch string(name) {
+	switch string(bytes.ToLower(bytes.TrimLeft(name, " \t"))) { // the standard wants them exactly so
 	case "data":
 		f.dataLine(value)
 	case "event":
 		f.event = append(f.event[:0], value...)
+	case "", "id", "retry":
+	default:
+		f.aside(line)
 	}
 }
 
@@ -220,65 +254,116 @@ func (f *reframer) dataLine(value []byte) {
 	trimmed := bytes.Trim(value, blank)
 	switch {
 	case len(trimmed) == 0:
-	case string(trimmed) == "[DONE]":
+	case isEnd(trimmed):
 		f.finish()
 	case trimmed[0] != '{' && trimmed[0] != '[':
 		f.noise(trimmed)
 	default:
-		if err := f.value(trimmed); errors.Is(err, errJSONEnd) {
-			f.data, f.open = append(f.data[:0], value...), true
+		if rest, err := f.value(trimmed); errors.Is(err, errJSONEnd) {
+			f.data, f.open, f.bare = append(f.data[:0], rest...), true, false
 		} else if err != nil {
 			f.fail("sent an event that is not JSON (" + err.Error() + ")")
 		}
 	}
 }
 
-// flush handles an event of several data lines.
+// isEnd tells whether a value is the mark that nothing more comes.
+func isEnd(v []byte) bool { return string(v) == "[DONE]" || string(v) == `"[DONE]"` }
+
+// maxBare bounds an object that stands in a stream without "data:" and over several lines, in bytes: it is looked at
+// again with each of them.
+const maxBare = 64 << 10
+
+// bareLine takes a line that begins an object without "data:", or goes on with one.
+func (f *reframer) bareLine(line []byte) {
+	if isEnd(bytes.Trim(line, blank)) && !f.open {
+		f.finish()
+		return
+	}
+	if f.open {
+		f.data = append(append(f.data, '\n'), line...)
+		line = f.data
+	}
+	rest, err := f.value(bytes.Trim(line, blank))
+	switch {
+	case err == nil:
+		f.open, f.bare = false, false
+	case errors.Is(err, errJSONEnd) && len(rest) <= maxBare:
+		f.data, f.open, f.bare = append(f.data[:0], rest...), true, true
+	default: // words that only begin like an object
+		f.open, f.bare = false, false
+		f.aside(line)
+	}
+}
+
+// flush handles an event of several lines.
 func (f *reframer) flush() {
 	f.open = false
-	if err := f.value(bytes.Trim(f.data, blank)); err != nil {
+	if _, err := f.value(bytes.Trim(f.data, blank)); err != nil {
 		f.fail("sent an event that is not complete JSON (" + err.Error() + ")")
 	}
 }
 
-// value takes an event's JSON: one chunk, or several in an array. Output is
-// added only if all of it is good.
-func (f *reframer) value(b []byte) error {
-	before := len(f.out)
-	var err error
-	if b[0] == '[' {
-		var end int
-		end, err = eachItem(b, 0, 0, func(i, depth int) (int, error) {
-			if i < len(b) && b[i] == '{' {
-				end, err := skipValue(b, i, depth)
-				if err == nil {
-					f.out, err = f.chunk.read(f.out, b[i:end], f.x)
-				}
-				return end, err
+// value takes an event's JSON: one chunk, several behind each other, or several in a list. Where the last one is not
+// complete it is returned with errJSONEnd. Output is added only of what is good.
+func (f *reframer) value(b []byte) (rest []byte, err error) {
+	for f.err == nil {
+		before := len(f.out)
+		end := 0
+		if b[0] == '[' {
+			if end, err = skipValue(b, 0, 0); err == nil {
+				f.list(b[:end])
 			}
-			return skipValue(b, i, depth)
-		})
-		if rest := skipSpace(b, end); err == nil && rest != len(b) {
-			err = &syntaxError{rest, "there is text behind the value"}
+		} else if f.out, end, err = f.chunk.read(f.out, b, f.x); err != nil {
+			f.out = f.out[:before]
+			if mended := mend(b, err); mended != nil {
+				b = mended
+				continue
+			}
 		}
-	} else {
-		f.out, err = f.chunk.read(f.out, b, f.x)
+		if err != nil {
+			return b, err
+		}
+		f.seen(before, b[:end])
+		if b = bytes.TrimLeft(b[end:], blank); len(b) == 0 {
+			break
+		}
+		if after, ok := bytes.CutPrefix(b, []byte("data:")); ok {
+			b = bytes.TrimLeft(after, blank)
+		}
+		switch {
+		case isEnd(b):
+			f.finish()
+		case len(b) == 0 || b[0] != '{':
+			return b, &syntaxError{end, "there is text behind the value"}
+		}
 	}
-	if err != nil {
-		f.out = f.out[:before]
-		return err
-	}
+	return nil, nil
+}
+
+// list takes the chunks of a list that has been checked.
+func (f *reframer) list(b []byte) {
+	_, _ = eachItem(b, 0, 0, func(i, depth int) (int, error) {
+		end, err := skipValue(b, i, depth)
+		if err == nil && b[i] == '{' {
+			f.out, _, err = f.chunk.read(f.out, b[i:end], f.x)
+		}
+		return end, err
+	})
+}
+
+// seen takes note of an event whose output begins at before.
+func (f *reframer) seen(before int, event []byte) {
 	f.x.events++
 	if len(f.out) > before {
 		f.x.first()
 	}
 	if f.x.err == nil && string(f.event) == "error" && !f.chunk.choice {
-		f.x.refuse(readFailure(200, b), b)
+		f.x.refuse(readFailure(200, event), event)
 	}
 	if f.x.err != nil {
 		f.err = io.EOF
 	}
-	return nil
 }
 
 // noise takes data that is no JSON object, such as "ping". It is not an answer,
@@ -289,7 +374,14 @@ func (f *reframer) noise(text []byte) {
 		f.err = io.EOF
 		return
 	}
-	f.x.noise = string(text[:min(len(text), headSize)])
+	f.aside(text)
+}
+
+// aside keeps what is no part of an answer, for the case that nothing else says why there is none.
+func (f *reframer) aside(text []byte) {
+	if room := headSize - len(f.x.noise); room > 0 {
+		f.x.noise += string(text[:min(len(text), room)]) + "\n"
+	}
 }
 
 // finish ends the output as the API does.
@@ -299,8 +391,12 @@ func (f *reframer) finish() {
 	f.err = io.EOF
 }
 
-// fail ends the output because of what the endpoint sent.
+// fail ends the output because of what the endpoint sent. At the end of the input it may have wanted to send more.
 func (f *reframer) fail(what string) {
+	if f.ending {
+		f.x.cut = true
+		return
+	}
 	f.x.broken(what)
 	f.err = io.EOF
 }
@@ -312,18 +408,16 @@ func (f *reframer) end(err error) {
 		f.x.readErr = err
 	}
 	if f.started && f.r < f.w {
-		rest := bytes.Trim(f.buf[f.r:f.w], blank)
-		if data, ok := bytes.CutPrefix(rest, []byte("data:")); ok && !f.open {
-			if data = bytes.Trim(data, blank); string(data) == "[DONE]" {
-				f.finish()
-			} else if len(data) > 0 && data[0] == '{' {
-				_ = f.value(data) // half an event is a cut, which shows by itself
-			}
+		rest := f.buf[f.r:f.w]
+		f.r, f.ending = f.w, true
+		if f.x.cut = strings.HasPrefix("data: [DONE]", string(rest)); !f.x.cut || string(rest) == "data: [DONE]" {
+			f.take(bytes.TrimSuffix(rest, []byte("\r")))
 		}
-	} else if f.open {
-		_ = f.value(bytes.Trim(f.data, blank)) // the same
 	}
-	f.r = f.w
+	if f.open && f.err == nil {
+		_, verr := f.value(bytes.Trim(f.data, blank))
+		f.x.cut = f.x.cut || verr != nil
+	}
 	if f.err == nil {
 		f.err = err
 	}

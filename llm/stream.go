@@ -1,11 +1,11 @@
 package llm
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -39,33 +39,46 @@ func (c *Client) Stream(ctx context.Context, r Request, on func(Event)) (Answer,
 	defer cancel()
 	defer context.AfterFunc(c.closing, cancel)()
 	failed := 0
+	var l lessons
 	for {
-		c.mu.Lock()
-		p := c.profile
-		c.mu.Unlock()
+		p := c.Profile()
 		a := &attempt{client: c, request: r, on: on, answer: Answer{Model: c.endpoint.Model}}
 		problem := a.run(ctx, p)
+		if a.consumed || a.answer.State == StateFinished {
+			c.taken(&l)
+		}
 		if problem == nil {
 			return a.answer, nil
 		}
 		if a.consumed {
 			return a.answer, problem
 		}
-		if learnt := c.adapt(p, problem); learnt != "" {
+		if learnt := c.adapt(p, r, problem, &l); learnt != "" && c.differs(a.sent, r) {
 			on(Warning{Kind: "adapted", Message: learnt})
 			continue
 		}
+		if problem.Kind == KindManyTools && problem.Limit > 0 {
+			var limit lessons // it says so itself
+			c.learn("max_tools", strconv.Itoa(problem.Limit), &limit)
+			c.taken(&limit)
+		}
 		failed++
-		wait, again := backoff(problem, failed)
+		wait, again := backoff(problem, failed, c.random)
 		if !again {
 			return a.answer, problem
 		}
-		on(Retrying{After: wait, Attempt: failed + 1, Reason: problem.Message})
+		on(Retrying{After: wait, Attempt: failed + 1, Reason: cmp.Or(problem.reason, problem.Message)})
 		if err := c.pause(ctx, wait); err != nil {
 			a.answer.State = StateStopped
 			return a.answer, nil
 		}
 	}
+}
+
+// differs tells whether a request would now be written in another way than it was sent.
+func (c *Client) differs(sent []byte, r Request) bool {
+	now, problem := body(c.endpoint.Model, r, c.Profile())
+	return problem == nil && !bytes.Equal(sent, now)
 }
 
 // attempt is one try at an answer.
@@ -74,24 +87,27 @@ type attempt struct {
 	request  Request
 	on       func(Event)
 	answer   Answer
-	consumed bool // something of an answer has been handed out
+	sent     []byte // the body of the request
+	consumed bool   // something of an answer has been handed out
 
 	text, reasoning strings.Builder
 	calls           *assembler
 	split           thinkSplitter
 	usage           *Usage
 	replaced        bool // U+FFFD in arguments
+	extraDropped    bool // the vendor's members of the message were too long
 	full            bool // more text came than an answer may hold
 }
 
 // run sends the request and reads the answer.
-func (a *attempt) run(ctx context.Context, p profile) (problem *Error) {
+func (a *attempt) run(ctx context.Context, p Profile) (problem *Error) {
 	c := a.client
 	a.answer.State = StateFailed
 	raw, problem := body(c.endpoint.Model, a.request, p)
 	if problem != nil {
 		return problem
 	}
+	a.sent = raw
 	x, problem := c.exchange("/chat/completions", raw, a.request.Tools)
 	if problem != nil {
 		return problem
@@ -123,7 +139,11 @@ func (a *attempt) run(ctx context.Context, p profile) (problem *Error) {
 		_ = stream.Close() // what was read is not changed by how the connection ends
 	}
 	a.settle()
-	return a.conclude(ctx, context.Cause(inner), x, err)
+	a.answer.Extra, a.extraDropped = x.extra.object(), x.extra.over
+	if a.reasoning.Len() > 0 {
+		a.answer.ReasoningKey = x.reasoningKey
+	}
+	return a.conclude(ctx.Err() != nil, context.Cause(inner), x, err)
 }
 
 // read hands out what go-openai decodes until the stream ends.
@@ -158,7 +178,8 @@ func (a *attempt) choice(choice *openai.ChatCompletionStreamChoice, w *watch) {
 	}
 	for i := range d.ToolCalls {
 		t := &d.ToolCalls[i]
-		delta := callDelta{id: t.ID, name: t.Function.Name, arguments: t.Function.Arguments, badText: t.Type == badTextType}
+		delta := callDelta{id: t.ID, name: t.Function.Name, arguments: t.Function.Arguments}
+		readNotes(string(t.Type), &delta)
 		if t.Index != nil {
 			delta.index, delta.hasIndex = *t.Index, true
 		}
@@ -226,103 +247,9 @@ func (a *attempt) settle() {
 	}
 }
 
-// conclude decides how the answer ended.
-func (a *attempt) conclude(ctx context.Context, cause error, x *exchange, err error) *Error {
-	c := a.client
-	if x.model != "" {
-		a.answer.Model = x.model
-	}
-	if ctx.Err() != nil {
-		a.answer.State = StateStopped
-		return nil
-	}
-	if x.err != nil {
-		return c.redact(x, x.err)
-	}
-	var own *Error
-	if errors.As(err, &own) {
-		return c.redact(x, own)
-	}
-	if a.answer.Finish != "" || x.done && (x.sawChoice || a.consumed) {
-		a.finish()
-		return nil
-	}
-	var problem *Error
-	switch {
-	case errors.Is(cause, errSilent):
-		problem = &Error{Kind: KindNetwork, Message: fmt.Sprintf("%s sent nothing for %s, so the answer was given up. Try again.", x.where(), span(c.options.Idle))}
-	case errors.Is(cause, errNoStart):
-		problem = &Error{Kind: KindNetwork, Message: fmt.Sprintf("%s did not begin its answer within %s. Try again, or use a faster model.", x.where(), span(c.options.FirstToken))}
-	case a.consumed:
-		problem = &Error{Kind: KindNetwork, Message: fmt.Sprintf("The connection to %s ended before the answer was complete. What came is kept; try again.", x.where()), cause: x.readErr}
-	case x.readErr != nil:
-		problem = networkError(x.where(), x.readErr)
-	case err != nil && !errors.Is(err, io.EOF):
-		problem = networkError(x.where(), err)
-	default:
-		problem = noAnswer(x)
-	}
-	if a.consumed || x.sawChoice {
-		a.answer.State = StateInterrupted
-		problem.Retryable = false
-	}
-	return c.redact(x, problem)
-}
-
 func span(d time.Duration) string {
 	if d < time.Minute {
 		return d.Round(100 * time.Millisecond).String()
 	}
 	return fmt.Sprintf("%d min", int(d.Minutes()))
-}
-
-// noAnswer says what came instead of an answer.
-func noAnswer(x *exchange) *Error {
-	e := &Error{Kind: KindProtocol, Status: 200, Body: keep(x.head)}
-	what := readFailure(200, x.head).message
-	switch {
-	case x.noise != "":
-		e.Message = x.where() + " answered 200 OK, but instead of an answer it sent: " + firstLines(x.noise)
-	case x.events > 0:
-		e.Message = x.where() + " answered 200 OK, but with events that hold no answer"
-	case len(strings.TrimSpace(string(x.head))) == 0:
-		e.Message = x.where() + " answered 200 OK with an empty body"
-	default:
-		e.Message = x.where() + " answered 200 OK, but instead of an answer it sent: " + what
-	}
-	e.Message = sentence(e.Message) + " Check the base URL (most end in /v1) and the model's name."
-	return e
-}
-
-// finish checks the calls of a complete answer and says what is odd about it.
-func (a *attempt) finish() {
-	a.answer.State = StateFinished
-	cut := a.answer.Finish == "length" || a.answer.Finish == "content_filter"
-	a.answer.Calls = a.calls.finish(cut)
-	warn := func(kind, message string) { a.on(Warning{kind, message}) }
-	if a.calls.dropped > 0 {
-		warn("call_dropped", fmt.Sprintf("%d tool calls of the answer were dropped: they had no name, or there were more than %d.", a.calls.dropped, maxCalls))
-	}
-	if a.request.ToolChoice == "none" && len(a.answer.Calls) > 0 {
-		warn("call_dropped", fmt.Sprintf("The model made %d tool calls where none were allowed; they were dropped.", len(a.answer.Calls)))
-		a.answer.Calls = nil
-	}
-	if len(a.calls.twice) > 0 && len(a.answer.Calls) > 0 {
-		warn("repeated_name", "A name stands in one object twice, and servers differ in which value they take: "+strings.Join(a.calls.twice, "; ")+".")
-	}
-	if a.replaced && len(a.answer.Calls) > 0 {
-		warn("replacement_character", "The model server put replacement characters (U+FFFD) into the arguments of a tool call: part of a text, perhaps of a file name, was lost.")
-	}
-	switch a.answer.Finish {
-	case "length":
-		warn("cut", "The answer reached its length limit and is cut.")
-	case "content_filter":
-		warn("content_filter", "The provider's content filter ended the answer.")
-	}
-	if len(a.answer.Calls) == 0 && strings.TrimSpace(a.answer.Text) == "" {
-		warn("empty_answer", "The model's answer is empty.")
-	}
-	if a.usage != nil {
-		a.on(UsageEvent(*a.usage))
-	}
 }

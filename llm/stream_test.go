@@ -345,7 +345,7 @@ func TestRecordings(t *testing.T) {
 // recording reads the status and the body of a recorded answer.
 func recording(t testing.TB, name string) (status int, body string) {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("testdata", name))
+	raw, err := os.ReadFile(filepath.Join(replays, "recorded", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -396,8 +396,8 @@ func TestSilence(t *testing.T) {
 	if o := run(t.Context(), t, c, r); o.answer.State != StateFailed || !strings.Contains(o.err.Message, "did not begin its answer") {
 		t.Errorf("comments without end: %+v %v", o.answer, o.err)
 	}
-	if o := run(t.Context(), t, c, r); o.answer.State != StateFailed || !strings.Contains(o.err.Message, "sent nothing") {
-		t.Errorf("a line that never ends: %+v %v", o.answer, o.err)
+	if o := run(t.Context(), t, c, r); o.answer.State != StateFailed || !strings.Contains(o.err.Message, "did not begin its answer") {
+		t.Errorf("a line that does not end: %+v %v", o.answer, o.err)
 	}
 	if o := run(t.Context(), t, c, r); o.answer.State != StateFinished || o.text != "Hi" {
 		t.Errorf("no end after a finish reason: %+v %v", o.answer, o.err)

@@ -3,13 +3,13 @@ package llm
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 )
 
@@ -18,24 +18,34 @@ import (
 type exchange struct {
 	url   *url.URL
 	body  []byte // nil: GET
+	plain bool   // the answer is one JSON value about models, no stream
 	key   string
 	tools []Tool
-	now   func() time.Time
-	wire  *wire // who watches; nil for nobody
+
+	keyHeader string      // carries the key, where it is not Authorization
+	also      http.Header // further headers
+	header    http.Header // the owner's, which replace all others
+	now       func() time.Time
+	wire      *wire // who watches; nil for nobody
 
 	alive func() // a sign of life
 	first func() // a piece of the answer
 
 	src io.Reader // the body, once there is one
 
-	err       *Error // what the endpoint reported, or why it cannot be understood
-	readErr   error  // how the body broke off
-	model     string
-	noise     string // data that was no JSON
-	head      []byte // how the body begins
-	events    int
-	sawChoice bool
-	done      bool // [DONE], or all of an answer that was no stream
+	err          *Error // what the endpoint reported, or why it cannot be understood
+	readErr      error  // how the body broke off
+	model        string
+	reasoningKey string // the member in which reasoning came
+	extra        extras // the vendor's members of the message
+	newerCalls   bool   // there were calls in the newer form
+	packing      string // Content-Encoding, where it is one that cannot be read
+	noise        string // what came that was no part of an answer
+	cut          bool   // the body ended in the middle of an event
+	head         []byte // how the body begins
+	events       int
+	sawChoice    bool
+	done         bool // [DONE], or all of an answer that was no stream
 }
 
 func (x *exchange) where() string { return where(x.url) }
@@ -86,8 +96,19 @@ func (d door) RoundTrip(req *http.Request) (*http.Response, error) {
 	out.URL, out.Host = x.url, x.url.Host
 	out.Header.Del("Connection")
 	out.Header.Set("User-Agent", "steward")
-	if x.key != "" {
+	switch {
+	case x.key == "":
+	case x.keyHeader != "":
+		out.Header.Del("Authorization")
+		out.Header.Set(x.keyHeader, x.key)
+	default:
 		out.Header.Set("Authorization", "Bearer "+x.key)
+	}
+	for name, values := range x.also {
+		out.Header[name] = values
+	}
+	for name, values := range x.header { // last: a gateway may want its own Authorization
+		out.Header[http.CanonicalHeaderKey(name)] = values
 	}
 	if out.Body = nil; x.body != nil {
 		out.Body = io.NopCloser(bytes.NewReader(x.body))
@@ -101,8 +122,9 @@ func (d door) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	x.wire.came(resp)
 	x.alive()
+	x.packing = unpack(resp)
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
-		if x.body != nil {
+		if x.body != nil && !x.plain {
 			x.src = resp.Body
 			resp.Body = newReframer(resp.Body, x)
 		}
@@ -124,7 +146,7 @@ func refusal(resp *http.Response, x *exchange) error {
 				x.where(), statusText(resp.StatusCode), redirectTarget(resp))}
 	}
 	f := readFailure(resp.StatusCode, body)
-	if after, ok := retryAfter(resp.Header, x.now()); ok {
+	if after := retryAfter(resp.Header, x.now()); after > 0 {
 		f.after = after
 	}
 	f.status = resp.StatusCode
@@ -139,44 +161,40 @@ func redirectTarget(resp *http.Response) string {
 	return firstLines(where(u) + u.EscapedPath()) // a query may carry a key
 }
 
-// retryAfter reads Retry-After (RFC 9110 §10.2.3: seconds or a date) and
-// retry-after-ms.
-func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 && ms < 1e9 {
-		return time.Duration(ms * float64(time.Millisecond)), true
-	}
-	v := h.Get("Retry-After")
-	if s, err := strconv.ParseFloat(v, 64); err == nil && s >= 0 && s < 1e9 {
-		return time.Duration(s * float64(time.Second)), true
-	}
-	if t, err := http.ParseTime(v); err == nil {
-		return max(0, t.Sub(now)), true
-	}
-	return 0, false
-}
-
 // newTransport is a transport with connections of its own.
-func newTransport() *http.Transport {
+func newTransport(o Options) *http.Transport {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
+	proxy := http.ProxyFromEnvironment
+	if o.Proxy != nil {
+		proxy = usable(o.Proxy)
+	}
+	var trusted *tls.Config // nil: the system's certificates
+	if o.Roots != nil {
+		trusted = &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}
+	}
 	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           dialer.DialContext,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          8,
-		MaxIdleConnsPerHost:   4,
-		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   10 * time.Second,
-		ExpectContinueTimeout: time.Second,
+		Proxy:                  proxy,
+		TLSClientConfig:        trusted,
+		OnProxyConnectResponse: refusedByProxy,
+		DialContext:            dialer.DialContext,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           8,
+		MaxIdleConnsPerHost:    4,
+		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    10 * time.Second,
+		ExpectContinueTimeout:  time.Second,
 		// A compressing proxy would hold an answer back until a block is full.
 		DisableCompression: true,
 	}
 }
 
-// watch ends a request whose endpoint is silent for too long. Its timers end
-// with stop.
+// watch ends a request whose endpoint is silent for too long. Until the answer
+// begins, only the time until then counts: a model may read a long conversation
+// without a sign of life. Its timers end with stop.
 type watch struct {
 	idle, start *time.Timer
 	limit       time.Duration
+	begun       bool
 }
 
 var (
@@ -191,12 +209,21 @@ func newWatch(cancel context.CancelCauseFunc, first, idle time.Duration) *watch 
 		idle:  time.AfterFunc(time.Hour, func() { cancel(errSilent) }),
 		start: time.AfterFunc(first, func() { cancel(errNoStart) }),
 	}
-	w.idle.Stop() // silence counts from the first sign of life
+	w.idle.Stop() // silence counts from the first piece
 	return w
 }
 
-func (w *watch) alive()   { w.idle.Reset(w.limit) }
-func (w *watch) started() { w.start.Stop() }
+func (w *watch) alive() {
+	if w.begun {
+		w.idle.Reset(w.limit)
+	}
+}
+
+func (w *watch) started() {
+	w.start.Stop()
+	w.begun = true
+	w.alive()
+}
 
 // finishing shortens the wait once the endpoint has given a finish reason: only
 // token counts and the end mark may still come.

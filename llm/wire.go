@@ -45,9 +45,9 @@ func WithWire(ctx context.Context, on func(Wire)) context.Context {
 	return context.WithValue(ctx, wireKey{}, on)
 }
 
-// Where is the address of the endpoint without what may be secret in it, user information
+// Address is the address of the endpoint without what may be secret in it, user information
 // and query.
-func (c *Client) Where() string { return plainURL(c.base) }
+func (c *Client) Address() string { return plainURL(c.base) }
 
 // PlainAddress is an address without what may be secret in it; "" where it is none.
 func PlainAddress(address string) string {

@@ -177,7 +177,7 @@ func (c *Connection) sendOn(ctx context.Context, l *live, call door.Call) door.R
 		return c.newFollowing(l, call, f, t, reply.Frames).begin(ctx, tool.OutputSchema)
 	}
 	out := door.Reply{
-		Result: reply.Result, Err: reply.Err, Started: reply.Started,
+		Result: reply.Result, Nulled: reply.Nulled, Err: reply.Err, Started: reply.Started,
 		OutputSchema: tool.OutputSchema, Frames: reply.Frames,
 	}
 	if refused != "" && !reply.Started {
@@ -196,19 +196,47 @@ func newInflight(call door.Call) *inflight {
 	}
 }
 
-// settleTools reads the tools again if they are known to be out of date: the
-// server has announced a change, or the time it gave has passed.
-func (c *Connection) settleTools(ctx context.Context, l *live) {
+// SettleTools has [Connection.Tools] hold what the server offers by now, as far as it has said
+// that this differs: it waits, at most five seconds, until tools that are known to be out of date
+// have been read again, or until the end of a server that has just ended shows in
+// [Connection.State]. Where they cannot be read, those read before stay. It starts no server.
+func (c *Connection) SettleTools(ctx context.Context) {
 	c.mu.Lock()
-	expired := c.expired("tools")
-	stale := c.lists.stale["tools"]
+	l := c.live
 	c.mu.Unlock()
-	if !expired && !stale {
+	switch {
+	case l == nil:
+	case l.ended():
+		l.gone(ctx)
+	default:
+		c.settleTools(ctx, l)
+	}
+}
+
+// settleTools reads the tools again if they are known to be out of date: the
+// server has announced a change, or the time it gave has passed. A reading that is
+// under way is waited for.
+func (c *Connection) settleTools(ctx context.Context, l *live) {
+	if !c.toolsOutOfDate() && len(l.reading) == 0 { // in this order: who reads holds reading before it says so
 		return
 	}
 	ctx, cancel := patience.WithTimeoutCause(ctx, settle, unanswered(settle))
 	defer cancel()
-	_ = c.readTools(ctx, l) // where it cannot be read, the list read before stays, and that is in the log
+	select {
+	case l.reading <- struct{}{}:
+		<-l.reading
+	case <-ctx.Done():
+		return
+	}
+	if c.toolsOutOfDate() {
+		_ = c.readTools(ctx, l) // where it cannot be read, the list read before stays, and that is in the log
+	}
+}
+
+func (c *Connection) toolsOutOfDate() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.expired("tools") || c.lists.stale["tools"]
 }
 
 // definitionOf returns a tool if it is current, else why it is not.

@@ -15,7 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"steward/mcphost"
-	"steward/mcphost/internal/trial"
+	"steward/testdata/costs"
 )
 
 // How long many servers may take to be connected, as a multiple of what one takes.
@@ -74,7 +74,7 @@ func connectMany(b *testing.B, server func(i int) mcphost.ServerConfig) {
 	b.ReportMetric(float64(all.Milliseconds()), "all-ms")
 	b.ReportMetric(ratio(), "ratio")
 	if ratio() > mostForMany {
-		trial.Judge(b, "%d servers were connected in %v, one in %v", many, all, one)
+		costs.TooHigh(b, "%d servers were connected in %v, one in %v", many, all, one)
 	}
 }
 

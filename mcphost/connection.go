@@ -68,6 +68,7 @@ type Connection struct {
 	limits   map[*limit]struct{}        // of requests other than tool calls that run
 	logLevel string                     // of the messages wanted; "" = DefaultLogLevel
 	followed map[string]*live           // resources whose changes are wanted, and on which session that was said
+	renewals int                        // how often a session has begun again below the connection
 }
 
 // run is one start. err may be read when done is closed.
@@ -475,6 +476,12 @@ func (c *Connection) lost(ctx context.Context, l *live, r session.Reply) bool {
 	if r.Err == nil || r.Started || errors.As(r.Err, new(*wire.Error)) || ctx.Err() != nil {
 		return false
 	}
+	return l.gone(ctx)
+}
+
+// gone waits until the end of a session that has ended, or is about to, is known everywhere; false
+// where that takes long.
+func (l *live) gone(ctx context.Context) bool {
 	t := time.NewTimer(settle)
 	defer t.Stop()
 	select {

@@ -21,9 +21,12 @@ func (e *noisyError) Error() string { return e.err.Error() }
 func (e *noisyError) Unwrap() error { return e.err }
 
 // noiseSentence says what stood where messages belong; "" for nothing.
-func noiseSentence(first string) string {
-	if first = strings.TrimSpace(first); first == "" {
+func (c *Connection) noiseSentence(first string) string {
+	switch first = strings.TrimSpace(first); {
+	case first == "":
 		return ""
+	case c.cfg.transport() != TransportStdio:
+		return fmt.Sprintf("What it sent begins with: %s", short(first, 500))
 	}
 	return fmt.Sprintf("On its standard output, where only messages of the protocol belong, it wrote: %s", short(first, 500))
 }
@@ -70,6 +73,9 @@ func (c *Connection) silence(limit time.Duration, noise string) (message, hint s
 func refusal(e *wire.Error) (message, hint string) {
 	if e.Invalid {
 		return fmt.Sprintf("Its answer to the handshake cannot be used: %s.", strings.TrimSuffix(e.Message, ".")), "Tell its author; until it is mended, another version of it may work."
+	}
+	if wire.NotOffered(e) {
+		return "It sends back what it is sent: it is no MCP server.", "Check the command; a shell and programs such as cat answer like this."
 	}
 	return fmt.Sprintf("It refused to begin: %s (error %d).", strings.TrimSuffix(e.Message, "."), e.Code),
 		"Look at its log, and whether it needs a key or another setting."

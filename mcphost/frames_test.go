@@ -37,3 +37,20 @@ func TestFramesHoldNoHalfSecret(t *testing.T) {
 		t.Errorf("%d frames are cut", cut)
 	}
 }
+
+// TestNoiseHoldsNoHalfSecret has a server write more on a line that is no message than is kept of it, full of a secret.
+func TestNoiseHoldsNoHalfSecret(t *testing.T) {
+	t.Parallel()
+	const secret = "canary-0123456789-abcdefghijklmnop"
+	h, w := trial.Host(t, mcphost.Options{Redact: func(s string) string { return strings.ReplaceAll(s, secret, "[secret]") }})
+	c := trial.Connect(t, h, trial.Scripted("s", "--banner", strings.Repeat(strings.Repeat("x", 20)+secret, 500)))
+	n := trial.Wait(t, w, func(mcphost.Noise) bool { return true })
+	if strings.Contains(n.Line, secret[:6]) || !strings.Contains(n.Line, "x[secret]x") {
+		t.Errorf("it is told as %.80q, at the end %q", n.Line, n.Line[max(0, len(n.Line)-40):])
+	}
+	for _, l := range c.Log() {
+		if strings.Contains(l.Text, secret[:6]) {
+			t.Errorf("a line of the log holds a part of the secret: %.80q", l.Text)
+		}
+	}
+}

@@ -359,3 +359,13 @@ func TestMinimalServer(t *testing.T) {
 		t.Errorf("noise %+v", noise)
 	}
 }
+
+// TestAHintIsNoPartOfWhatAServerWrote keeps the two apart.
+func TestAHintIsNoPartOfWhatAServerWrote(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{"It ended.": "It ended. Look at it.", "It ended.\nIt wrote: {": "It ended.\nIt wrote: {\nLook at it."} {
+		if got := (&mcphost.StartError{Server: "s", Message: message, Hint: "Look at it."}).Error(); got != `server "s" did not start: `+want {
+			t.Errorf("%q", got)
+		}
+	}
+}

@@ -196,3 +196,59 @@ func TestHTTPAnotherServerAfterwards(t *testing.T) {
 		t.Errorf("afterwards: %v", err)
 	}
 }
+
+// TestHTTPSubscribingWhileTheSessionBegins has a server answer a subscription after it has forgotten the session that it
+// was for: it is asked again on the new one.
+func TestHTTPSubscribingWhileTheSessionBegins(t *testing.T) {
+	t.Parallel()
+	var state sessions
+	asked := make(chan string, 4) // the session
+	late, level := make(chan struct{}), make(chan struct{})
+	s := newWeb(t, func(w http.ResponseWriter, r *http.Request, m message) bool {
+		if state.rpc(w, r, m) {
+			return true
+		}
+		switch m.Method {
+		case "initialize":
+			answer(w, m, `"result":{"protocolVersion":"2025-11-25","capabilities":{"logging":{},"resources":{"subscribe":true}},"serverInfo":{"name":"s","version":"1"}}`)
+		case "logging/setLevel":
+			if r.Header.Get("Mcp-Session-Id") != "session-1" {
+				<-level
+			}
+			answer(w, m, `"result":{}`)
+		case "resources/subscribe":
+			asked <- r.Header.Get("Mcp-Session-Id")
+			if r.Header.Get("Mcp-Session-Id") == "session-1" {
+				<-late
+			}
+			answer(w, m, `"result":{}`)
+		default:
+			return false
+		}
+		return true
+	}, nil)
+	h, _ := trial.Host(t, mcphost.Options{})
+	c := trial.Connect(t, h, config(s))
+	done := make(chan error, 1)
+	go func() { done <- c.Subscribe(t.Context(), "test://one") }()
+	if on := <-asked; on != "session-1" {
+		t.Fatalf("asked on %s", on)
+	}
+	state.current.Store(0)
+	if err := c.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	close(late)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	close(level)
+	select {
+	case on := <-asked:
+		if on != "session-2" {
+			t.Errorf("asked again on %s", on)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("it is not asked again on the new session")
+	}
+}

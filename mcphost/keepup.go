@@ -65,6 +65,7 @@ func (c *Connection) askAgain(ctx context.Context, l *live) {
 func (c *Connection) renew() {
 	c.mu.Lock()
 	l := c.live
+	c.renewals++
 	for uri := range c.followed {
 		c.followed[uri] = nil
 	}
@@ -163,28 +164,35 @@ func (c *Connection) Subscribe(ctx context.Context, uri string) error {
 	return nil
 }
 
-// follow subscribes to a resource on one session, once.
+// follow subscribes to a resource on one session, once; where the session has begun again below it meanwhile, again.
 func (c *Connection) follow(ctx context.Context, l *live, uri string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, keepUpLimit, unanswered(keepUpLimit))
 	defer cancel()
-	c.mu.Lock()
-	on, wanted := c.followed[uri]
-	c.mu.Unlock()
-	if !wanted || on == l {
-		return nil
-	}
-	if err := l.session.Subscribe(ctx, uri); err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+	for {
+		c.mu.Lock()
+		on, wanted := c.followed[uri]
+		begun := c.renewals
+		c.mu.Unlock()
+		if !wanted || on == l {
+			return nil
 		}
-		return err
+		if err := l.session.Subscribe(ctx, uri); err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			return err
+		}
+		c.mu.Lock()
+		_, wanted = c.followed[uri]
+		same := c.renewals == begun
+		if wanted && same {
+			c.followed[uri] = l
+		}
+		c.mu.Unlock()
+		if same {
+			return nil
+		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, wanted := c.followed[uri]; wanted {
-		c.followed[uri] = l
-	}
-	return nil
 }
 
 // Unsubscribe ends what Subscribe began. A server that does not run is not

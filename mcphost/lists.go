@@ -377,12 +377,16 @@ func (c *Connection) Tools() []Tool {
 	return c.lists.tools
 }
 
-// Problems returns what was left out of the lists or corrected in them.
-func (c *Connection) Problems() []Problem {
+// Problems returns what was left out of the lists of these kinds ("tools", "prompts", "resources",
+// "templates") or corrected in them; of all lists where none is named.
+func (c *Connection) Problems(kinds ...string) []Problem {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []Problem
-	for _, kind := range []string{"tools", "prompts", "resources", "templates"} {
+	if len(kinds) == 0 {
+		kinds = []string{"tools", "prompts", "resources", "templates"}
+	}
+	for _, kind := range kinds {
 		out = append(out, c.lists.problems[kind]...)
 	}
 	return out

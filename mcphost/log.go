@@ -45,6 +45,11 @@ func (c *Connection) Shown(in []wire.Frame) []Frame { return c.convertFrames(in)
 // as a whole alone.
 const seam = 4 << 10
 
+// beforeSeam is a redacted text without the seam at its end.
+func beforeSeam(text string) string {
+	return strings.ToValidUTF8(text[:max(0, len(text)-seam)], "")
+}
+
 // convertFrames redacts frames.
 func (c *Connection) convertFrames(in []wire.Frame) []Frame {
 	out := make([]Frame, len(in))
@@ -55,7 +60,7 @@ func (c *Connection) convertFrames(in []wire.Frame) []Frame {
 		}
 		text, cut := c.redact(string(f.Bytes)), f.Size > len(f.Bytes)
 		if cut {
-			text = strings.ToValidUTF8(text[:max(0, len(text)-seam)], "")
+			text = beforeSeam(text)
 		}
 		out[i] = Frame{Time: f.Time, Direction: direction, Bytes: []byte(text), Size: f.Size, Cut: cut}
 	}

@@ -3,6 +3,7 @@ package mcphost
 import (
 	"encoding/json"
 	"fmt"
+	"unicode/utf8"
 
 	"steward/mcphost/internal/wire"
 )
@@ -45,6 +46,9 @@ func (c *Connection) notified(method string, params json.RawMessage) {
 // noised takes output that is no message.
 func (c *Connection) noised(n wire.Noise) {
 	line := c.redact(n.Line)
+	if len(n.Line) >= wire.NoiseKept-utf8.UTFMax { // it may go on where it was clipped
+		line = beforeSeam(line)
+	}
 	text := line
 	if n.Count > 1 {
 		text = fmt.Sprintf("%s (and %d more like it)", line, n.Count-1)

@@ -118,7 +118,11 @@ func (e *StartError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "server %q did not start: %s", e.Server, e.Message)
 	if e.Hint != "" {
-		b.WriteString(" ")
+		if strings.Contains(e.Message, "\n") { // what the server wrote stands at its end
+			b.WriteString("\n")
+		} else {
+			b.WriteString(" ")
+		}
 		b.WriteString(e.Hint)
 	}
 	if s := strings.TrimSpace(e.Stderr); s != "" {

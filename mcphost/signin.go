@@ -84,6 +84,10 @@ type SignInPage struct {
 	Scopes []string
 	// More says that the server wants more than was granted before.
 	More bool
+	// Strays receives where a browser came back with what is no answer to this page,
+	// such as that of an earlier sign-in. It was not used, and the right answer is
+	// still waited for. It is never closed.
+	Strays <-chan struct{}
 }
 
 // ClientRequest asks for a client that was registered by hand.

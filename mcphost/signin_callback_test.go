@@ -121,6 +121,11 @@ func TestSignInCallback(t *testing.T) {
 				t.Errorf("%s: %v %s", wrong.name, err, got)
 			}
 		}
+		select {
+		case <-page.Strays:
+		default:
+			t.Error("it is not told that a browser came back with something else")
+		}
 		if got, err := r.call("POST", "", "", r.q, bytes.NewReader(make([]byte, 10<<20))); err == nil && strings.HasPrefix(got, "2") {
 			t.Errorf("10 MB: %s", got)
 		}

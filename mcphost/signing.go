@@ -209,7 +209,7 @@ func (p person) Register(ctx context.Context, q oauth.Plan) error {
 func (p person) Visit(ctx context.Context, page oauth.Page) error {
 	return p.signIn.Visit(ctx, SignInPage{
 		Server: p.server, Calls: page.Calls, Issuer: page.Issuer, Resource: page.Resource,
-		URL: page.URL, Scopes: page.Scopes, More: page.More,
+		URL: page.URL, Scopes: page.Scopes, More: page.More, Strays: page.Strays,
 	})
 }
 

@@ -256,7 +256,7 @@ func (c *Connection) startError(err error, limit time.Duration) *StartError {
 		out.Message, out.Hint = refusal(rpc)
 		out.Stderr = c.redact(lastLines(c.rawStderr(), 20))
 	}
-	if noise := noiseSentence(noise); noise != "" {
+	if noise := c.noiseSentence(noise); noise != "" {
 		out.Message += "\n" + noise
 	}
 	out.Message = short(c.redact(out.Message), maxStartMessage)

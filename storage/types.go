@@ -30,6 +30,7 @@ const (
 	RoleUser      = "user"
 	RoleAssistant = "assistant"
 	RoleTool      = "tool"
+	RoleNote      = "note" // stands for the messages up to its Parent, see package chat
 )
 
 // Message is one message of a conversation. The id is made by the caller

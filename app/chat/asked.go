@@ -62,7 +62,8 @@ type Asking struct {
 // Asked is an answer with its record.
 type Asked struct {
 	llm.Answer
-	Record int64 // 0 where it could not be recorded
+	Record  int64   // 0 where it could not be recorded
+	Seconds float64 // from the request to the end of the answer
 }
 
 // Ask asks a model and records it: before anything is sent, each attempt, and how it
@@ -99,6 +100,7 @@ func (r Recorder) Ask(ctx context.Context, client *llm.Client, a Asking, req llm
 	asked.Answer = answer
 	o := r.outcome(ctx, answer, failed)
 	o.Seconds = max(r.Now().Sub(start).Seconds(), 0)
+	asked.Seconds = o.Seconds
 	if o.Result, err = plainJSON(a.result(answer)); err == nil {
 		err = entry.Exchanged(log, o, w.frames, len(answer.Calls) == 0)
 	}
@@ -117,7 +119,7 @@ func (r Recorder) summary(client *llm.Client, a Asking, req llm.Request) (string
 		Tools     int    `json:"tools"`
 		MaxTokens int    `json:"max_tokens,omitempty"`
 		Why       string `json:"why,omitempty"`
-	}{a.For, client.Where(), len(req.Messages), len(req.Tools), req.MaxTokens, a.Why})
+	}{a.For, client.Address(), len(req.Messages), len(req.Tools), req.MaxTokens, a.Why})
 	return string(raw), err
 }
 

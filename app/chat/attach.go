@@ -36,6 +36,9 @@ const (
 	MaxTotal = 16 << 20  // all attachments of a message
 )
 
+// maxPicture is the largest picture that is read to be made smaller, in bytes.
+const maxPicture = 64 << 20
+
 // Attachment is something sent along with a message. Text is used for every kind
 // but image, Data for image.
 type Attachment struct {
@@ -50,12 +53,13 @@ type Attachment struct {
 
 // inline words the attachment for the model, with its origin.
 func (a Attachment) inline() string {
-	from := ""
+	from, text := "", a.Text
 	if a.Server != "" {
+		text = withoutData(text)
 		from = " from the server " + clean.Line(a.Server, 100)
 	}
 	name := clean.Line(a.Name, 200)
-	return fmt.Sprintf("[attached %s%s: %s]\n%s\n[end of %s]", a.Kind, from, name, a.Text, name)
+	return fmt.Sprintf("[attached %s%s: %s]\n%s\n[end of %s]", a.Kind, from, name, text, name)
 }
 
 // Warning says what a person should know before the attachment is sent; empty
@@ -68,7 +72,7 @@ func (a Attachment) Warning() string {
 }
 
 // ReadFile makes an attachment of a text file or a picture (PNG, JPEG, GIF,
-// WebP). Anything else, and what is too large, is refused in a sentence.
+// WebP; a large one is made smaller). Anything else, and what is too large, is refused in a sentence.
 func ReadFile(path string) (Attachment, error) {
 	st, err := os.Stat(path) // before opening: to open a named pipe waits for its writer
 	if err != nil {
@@ -82,7 +86,7 @@ func ReadFile(path string) (Attachment, error) {
 		return Attachment{}, config.Unreadable("the attachment", path, err)
 	}
 	defer func() { _ = f.Close() }() // only read
-	data, err := io.ReadAll(io.LimitReader(f, consent.MaxImage+1))
+	data, err := io.ReadAll(io.LimitReader(f, maxPicture+1))
 	if err != nil {
 		return Attachment{}, config.Unreadable("the attachment", path, err)
 	}
@@ -93,10 +97,11 @@ func fromBytes(name string, data []byte) (Attachment, error) {
 	kind := http.DetectContentType(data)
 	switch {
 	case kind == "image/png" || kind == "image/jpeg" || kind == "image/gif" || kind == "image/webp":
-		if len(data) > consent.MaxImage {
-			return Attachment{}, fmt.Errorf("%s is too large to be attached: pictures may have at most %d bytes", clean.Reveal(name), consent.MaxImage)
+		img, ok := consent.Picture(data)
+		if !ok || len(data) > maxPicture {
+			return Attachment{}, fmt.Errorf("%s is too large to be attached, and could not be made smaller than %d bytes", clean.Reveal(name), consent.MaxImage)
 		}
-		return Attachment{Kind: KindImage, Name: name, MIMEType: kind, Data: data}, nil
+		return Attachment{Kind: KindImage, Name: name, MIMEType: img.MIMEType, Data: img.Data}, nil
 	case len(data) > MaxFile:
 		return Attachment{}, fmt.Errorf("%s is too large to be attached: text files may have at most %d bytes", clean.Reveal(name), MaxFile)
 	case !utf8.Valid(data) || strings.ContainsRune(string(data), 0):

@@ -18,6 +18,8 @@ type Meta struct {
 	Branch string `json:"branch,omitempty"`
 	// Named says that a person gave the title.
 	Named bool `json:"named,omitempty"`
+	// Fit is how its requests are made to fit into the model's context window.
+	Fit *Fit `json:"fit,omitempty"`
 	// Settings belong to the program around the engine.
 	Settings json.RawMessage `json:"settings,omitempty"`
 }
@@ -52,7 +54,7 @@ func Change(tx *storage.Tx, id string, change func(*storage.Conversation, *Meta)
 	before := ReadMeta(c)
 	after := before
 	change(&c, &after)
-	if after.Branch != before.Branch || after.Named != before.Named || string(after.Settings) != string(before.Settings) {
+	if after.Branch != before.Branch || after.Named != before.Named || !after.Fit.same(before.Fit) || string(after.Settings) != string(before.Settings) {
 		if err := SetMeta(&c, after); err != nil {
 			return err
 		}
@@ -62,11 +64,11 @@ func Change(tx *storage.Tx, id string, change func(*storage.Conversation, *Meta)
 
 // Tree is how the messages of a conversation hang together: each person's message
 // and each answer of the model follows one other, or none; answers of tools hang
-// at the model's answer that called them.
+// at the model's answer that called them, notes at the last message they stand for.
 type Tree struct {
 	messages []storage.Message
 	parent   map[string]string // of users' and assistants' messages
-	owner    map[string]string // of tools' answers: the assistant's message
+	owner    map[string]string // of tools' answers: the assistant's message; of notes: their Parent
 	newest   string
 }
 
@@ -77,7 +79,11 @@ func NewTree(messages []storage.Message) Tree {
 	calls := map[string]string{}
 	before, asked := Root, ""
 	for _, m := range messages {
-		if m.Role == storage.RoleTool {
+		switch m.Role {
+		case storage.RoleNote:
+			t.owner[m.ID] = m.Parent
+			continue
+		case storage.RoleTool:
 			t.owner[m.ID] = asked
 			if id, ok := calls[m.CallID]; ok {
 				t.owner[m.ID] = id
@@ -109,6 +115,16 @@ func (t Tree) Leaf(branch string) string {
 		return branch
 	}
 	return t.newest
+}
+
+// Seq is the number of a row; 0 where there is none.
+func (t Tree) Seq(id string) int64 {
+	for i := len(t.messages) - 1; i >= 0; i-- {
+		if t.messages[i].ID == id {
+			return t.messages[i].Seq
+		}
+	}
+	return 0
 }
 
 // Parent is the message that one follows: Root, or "" where there is no such message.
@@ -169,10 +185,25 @@ func (t Tree) End(id string) string {
 	return end
 }
 
+// End is the message that the next one of a branch follows; Root where it is empty.
+func End(path []storage.Message) string { return ended(path) }
+
+// Hangs says that a row is no message of its own in the order of a branch: the answer of a tool,
+// or a note.
+func Hangs(m storage.Message) bool { return hangs(m) }
+
+// hangs says that a row is no message of its own in the order of a branch: the answer of a
+// tool, or a note.
+func hangs(m storage.Message) bool { return m.Role == storage.RoleTool || m.Role == storage.RoleNote }
+
+// Owner is the message that the answer of a tool, or a note, hangs at; "" where there is no such
+// row.
+func (t Tree) Owner(id string) string { return t.owner[id] }
+
 // ended is the message that the next one follows, of messages in the branch's order.
 func ended(messages []storage.Message) string {
 	for i := len(messages) - 1; i >= 0; i-- {
-		if messages[i].Role != storage.RoleTool {
+		if !hangs(messages[i]) {
 			return messages[i].ID
 		}
 	}
@@ -187,12 +218,18 @@ func NewConversationID() string { return newID("c_") }
 func Copy(path []storage.Message, conversation string) []storage.Message {
 	out := make([]storage.Message, len(path))
 	before := Root
+	copies := map[string]string{}
 	for i, m := range path {
-		m.ID, m.Conversation, m.Parent, m.Seq = newID("m_"), conversation, "", 0
+		at := copies[m.Parent]
+		copies[m.ID] = newID("m_")
+		m.ID, m.Conversation, m.Parent, m.Seq = copies[m.ID], conversation, "", 0
 		if m.State == storage.StateStreaming {
 			m.State = storage.StateInterrupted // the copy does not grow
 		}
-		if m.Role != storage.RoleTool {
+		switch {
+		case m.Role == storage.RoleNote:
+			m.Parent = at
+		case m.Role != storage.RoleTool:
 			m.Parent, before = before, m.ID
 		}
 		out[i] = m

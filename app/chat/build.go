@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -8,20 +9,6 @@ import (
 	"steward/app/clean"
 	"steward/llm"
 	"steward/storage"
-)
-
-// Budget limits what a request takes of stored messages, in bytes of text.
-type Budget struct {
-	Result int // each tool result of the last round
-	Old    int // each tool result before it
-	Images int // pictures in the whole request, the newest first
-}
-
-// The usual budget, and the one after an endpoint said that a request was too
-// long for its context window.
-var (
-	roomy = Budget{Result: 64 << 10, Old: 64 << 10, Images: 8}
-	tight = Budget{Result: 8 << 10, Old: 1 << 10, Images: 1}
 )
 
 // Input is all a request is made from.
@@ -38,12 +25,15 @@ const noAnswer = "No result of this call was kept. It may or may not have had an
 // Build makes the request to the model from what is stored. It is a pure
 // function, and whatever the rows hold its result is one that strict endpoints
 // take: every tool call is followed by exactly one answer, and no answer stands
-// without its call.
+// without its call. In which form the endpoint at hand wants it is the client's
+// matter. It takes time and room in proportion to the rows.
 func Build(in Input) llm.Request {
+	in.Messages = compacted(in.Messages)
 	b := builder{in: in, lastRound: lastRound(in.Messages)}
 	if in.System != "" {
 		b.out = append(b.out, llm.Message{Role: llm.RoleSystem, Text: in.System})
 	}
+	b.index()
 	for i, m := range in.Messages {
 		switch m.Role {
 		case storage.RoleUser:
@@ -60,6 +50,30 @@ type builder struct {
 	in        Input
 	out       []llm.Message
 	lastRound int // index of the last assistant message with calls
+	// Where the answer to each call stands that stored messages name once: a crash may have
+	// had it stored behind what came after.
+	late map[string]int
+}
+
+// index finds the answers by the ids of their calls, as far as these are unique.
+func (b *builder) index() {
+	calls := map[string]int{}
+	b.late = map[string]int{}
+	for i, m := range b.in.Messages {
+		switch m.Role {
+		case storage.RoleTool:
+			b.late[m.CallID] = i
+		case storage.RoleAssistant:
+			for _, c := range readCalls(m) {
+				calls[c.ID]++
+			}
+		}
+	}
+	for id := range b.late {
+		if id == "" || calls[id] != 1 {
+			delete(b.late, id)
+		}
+	}
 }
 
 func lastRound(messages []storage.Message) int {
@@ -95,24 +109,37 @@ func (b *builder) assistant(i int, m storage.Message) {
 	if strings.TrimSpace(m.Text) == "" && len(calls) == 0 {
 		return // it broke off before it said anything
 	}
-	out := llm.Message{Role: llm.RoleAssistant, Text: clean.Clean(m.Text), Reasoning: m.Reasoning}
+	out := llm.Message{Role: llm.RoleAssistant, Text: clean.Clean(m.Text), Reasoning: m.Reasoning, Extra: readMeta(m).Extra}
+	if note := brokeOff[m.State]; note != "" && len(calls) == 0 {
+		out.Text += "\n\n" + note
+	}
 	wire := wireIDs(calls)
 	for k, c := range calls {
 		args := c.Arguments
 		if args == "" {
 			args = "{}" // what the model wrote is no JSON; endpoints refuse it in a history
 		}
-		out.Calls = append(out.Calls, llm.ToolCall{ID: wire[k], Name: c.Name, Arguments: args})
+		out.Calls = append(out.Calls, llm.ToolCall{ID: wire[k], Name: c.Name, Arguments: args, Extra: c.Extra})
 	}
 	b.out = append(b.out, out)
 	answers := b.answers(i, calls)
+	limits := b.limits(i, answers)
 	for k, c := range calls {
 		t := llm.Message{Role: llm.RoleTool, CallID: wire[k], Tool: c.Name, Text: noAnswer}
 		if a := answers[k]; a != nil {
-			b.answer(&t, *a, i)
+			b.answer(&t, *a, limits[k])
 		}
 		b.out = append(b.out, t)
 	}
+}
+
+// brokeOff is what the model is told of an answer of its own that it did not end. The
+// sentence stands in brackets at the end of the answer: few endpoints take one of another
+// side there.
+var brokeOff = map[string]string{
+	storage.StateInterrupted: "[This answer broke off here.]",
+	storage.StateStopped:     "[The person stopped this answer here.]",
+	storage.StateFailed:      "[This answer broke off here, because of an error.]",
 }
 
 // wireIDs gives each call of one answer an id for the wire: the endpoint's own,
@@ -136,7 +163,8 @@ func wireIDs(calls []storedCall) []string {
 
 // answers finds the stored answer of each call among the rows between this
 // assistant message and the next one with calls. Older rows name the endpoint's
-// id instead of ours; those are taken in order.
+// id instead of ours; those are taken in order. An answer that is not there may
+// stand further behind.
 func (b *builder) answers(i int, calls []storedCall) []*storage.Message {
 	out := make([]*storage.Message, len(calls))
 	for j := i + 1; j < len(b.in.Messages); j++ {
@@ -149,6 +177,11 @@ func (b *builder) answers(i int, calls []storedCall) []*storage.Message {
 		}
 		if k := match(calls, out, m.CallID); k >= 0 {
 			out[k] = m
+		}
+	}
+	for k, c := range calls {
+		if j, ok := b.late[c.ID]; ok && out[k] == nil && j > i {
+			out[k] = &b.in.Messages[j]
 		}
 	}
 	return out
@@ -168,36 +201,73 @@ func match(calls []storedCall, taken []*storage.Message, id string) int {
 	return -1
 }
 
-func (b *builder) answer(t *llm.Message, m storage.Message, round int) {
-	limit := b.in.Budget.Old
+// limits says how many bytes of each answer to the calls of one message the model gets.
+func (b *builder) limits(round int, answers []*storage.Message) []int {
+	each := b.in.Budget.Old
 	if round == b.lastRound {
-		limit = b.in.Budget.Result
+		each = b.in.Budget.Result
 	}
-	t.Text = Shorten(m.Text, limit)
+	sizes := make([]int, len(answers))
+	for k, a := range answers {
+		if a != nil {
+			sizes[k] = len(a.Text)
+		}
+	}
+	return b.in.Budget.shares(sizes, each)
+}
+
+func (b *builder) answer(t *llm.Message, m storage.Message, limit int) {
+	meta := readMeta(m)
+	t.Text = cutResult(withoutData(m.Text), limit, meta.Record)
 	if strings.TrimSpace(t.Text) == "" {
 		t.Text = "(no output)"
 	}
-	meta := readMeta(m)
 	if meta.Edited != "" {
 		t.Text = "The person changed the arguments before allowing the call. Sent were: " + Shorten(meta.Edited, limit) + "\n" + t.Text
+	}
+	if meta.Note != "" {
+		t.Text += "\n[" + meta.Note + "]"
 	}
 	for _, img := range meta.Images {
 		t.Images = append(t.Images, llm.Image{MIMEType: img.MIMEType, Data: img.Data})
 	}
 }
 
+// withoutData leaves encoded bytes out of what a server wrote, also of what older versions
+// stored: as text they tell a model nothing and fill its context.
+func withoutData(text string) string {
+	return clean.Embedded(text, func(media, encoded string) string {
+		return fmt.Sprintf("[%s, %d kB of data left out]", cmp.Or(clean.Line(media, 60), "data"), (len(encoded)*3/4+1023)/1024)
+	})
+}
+
+// maxPictures is how many bytes of pictures a request holds at most; some endpoints take no
+// request larger than 32 MB, and pictures grow by a third on their way.
+const maxPictures = 20 << 20
+
 // limitImages leaves the newest pictures in; the text still says that there were
 // others.
 func (b *builder) limitImages() {
-	left := b.in.Budget.Images
+	left, room := b.in.Budget.Images, maxPictures
 	for i := len(b.out) - 1; i >= 0; i-- {
-		imgs := b.out[i].Images
-		if len(imgs) > left {
-			b.out[i].Images = imgs[:left]
-			b.out[i].Text += fmt.Sprintf("\n[%d pictures are left out of this request]", len(imgs)-left)
+		imgs, keep := b.out[i].Images, 0
+		for keep < len(imgs) && left > 0 && len(imgs[keep].Data) <= room {
+			left, room = left-1, room-len(imgs[keep].Data)
+			keep++
 		}
-		left -= len(b.out[i].Images)
+		if keep == len(imgs) {
+			continue
+		}
+		b.out[i].Images, left = imgs[:keep], 0
+		b.out[i].Text = strings.TrimSpace(b.out[i].Text + "\n" + leftOut(len(imgs)-keep))
 	}
+}
+
+func leftOut(pictures int) string {
+	if pictures == 1 {
+		return "[1 picture is left out of this request]"
+	}
+	return fmt.Sprintf("[%d pictures are left out of this request]", pictures)
 }
 
 // Shorten cuts text to about limit bytes: its head, a note of what is missing,

@@ -44,6 +44,9 @@ type Options struct {
 	// Model gives the client for a conversation and the model's name. The client
 	// stays its owner's.
 	Model func(ctx context.Context, conversation string) (*llm.Client, string, error)
+	// Parameters gives what goes with a conversation's requests beside the messages; nil
+	// leaves everything to the endpoint. It is asked for every request.
+	Parameters func(ctx context.Context, conversation string) Parameters
 	// Connections gives the connections that a conversation may use; nil is none.
 	Connections func(ctx context.Context, conversation string) ([]*mcphost.Connection, error)
 	// Redact replaces known secrets in text from outside; nil keeps it.
@@ -55,6 +58,14 @@ type Options struct {
 	// is nothing. It is asked for every request.
 	System func() string
 	Now    func() time.Time
+	// Room tells how much the model of an endpoint can read. It must answer without waiting
+	// for anybody. Nil: nothing is known.
+	Room func(where, model string) Room
+	// Reported is told what an endpoint reported that a request took. It is called by the
+	// goroutine of the request. Nil: nobody learns from it.
+	Reported func(where, model string, r llm.Request, u llm.Usage)
+	// Limit is told a context window that an endpoint named in a refusal. Nil: nobody keeps it.
+	Limit func(where, model string, window int)
 }
 
 // Engine runs turns. Its methods may be called from any goroutine.
@@ -64,7 +75,10 @@ type Engine struct {
 	mu      sync.Mutex
 	closed  bool
 	running map[string]*Running // by conversation
-	tight   map[string]bool     // conversations whose requests must be short
+	tight   map[string]Budget   // of conversations whose requests must be short
+	refused map[string]refusal  // the last request of a conversation, where it was too large
+	warned  map[string]bool     // conversations that are known to come near the model's window
+	told    map[string]bool     // what a conversation was told about its model, see turn.once
 	all     sync.WaitGroup
 }
 
@@ -82,10 +96,16 @@ func New(o Options) *Engine {
 	if o.Connections == nil {
 		o.Connections = func(context.Context, string) ([]*mcphost.Connection, error) { return nil, nil }
 	}
+	if o.Parameters == nil {
+		o.Parameters = func(context.Context, string) Parameters { return Parameters{} }
+	}
 	if o.System == nil {
 		o.System = func() string { return "" }
 	}
-	return &Engine{o: o, running: map[string]*Running{}, tight: map[string]bool{}}
+	return &Engine{
+		o: o, running: map[string]*Running{}, tight: map[string]Budget{}, refused: map[string]refusal{}, warned: map[string]bool{},
+		told: map[string]bool{},
+	}
 }
 
 // Turn is what a person sends. Conversation empty begins a new one.
@@ -100,7 +120,8 @@ type Turn struct {
 	// branch that is shown.
 	Parent string
 	// Again, where not empty, is a person's message that the model is to answer once
-	// more; Text, Attach and Parent are then not used.
+	// more, or an answer of the model whose calls have their results, from which it is to go
+	// on; Text, Attach and Parent are then not used.
 	Again string
 }
 

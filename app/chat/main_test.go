@@ -68,6 +68,7 @@ func newRig(t *testing.T, o rigOptions) *rig {
 		o.dir = t.TempDir()
 	}
 	r := &rig{t: t, dir: o.dir, bus: event.NewBus()}
+	o.script.Strict, o.script.Rules = true, o.profile
 	r.model = scriptedmodel.StartScript(t, o.script)
 	client, err := llm.New(llm.Endpoint{BaseURL: r.model.URL(), Model: "fake", Profile: o.profile}, llm.Options{})
 	if err != nil {

@@ -62,7 +62,7 @@ func (e *Engine) recoverConversation(ctx context.Context, conversation string, r
 				continue
 			}
 			row := storage.Message{
-				ID: "m_" + c.ID, Conversation: conversation, Role: storage.RoleTool, State: storage.StateComplete, CallID: c.ID,
+				ID: ResultID(c.ID, ""), Conversation: conversation, Role: storage.RoleTool, State: storage.StateComplete, CallID: c.ID,
 				Time: e.o.Now().UTC(), Text: "Not executed. Steward was closed before the call was sent.",
 			}
 			meta := storedMeta{Server: c.Server, Tool: c.Tool, Outcome: journal.Withdrawn, Effect: journal.EffectNone}
@@ -101,7 +101,7 @@ func (e *Engine) Answered(ctx context.Context, t journal.OpenTask, o consent.Out
 	if err := e.o.Store.Flush(ctx); err != nil {
 		return err
 	}
-	stored, err := e.o.Store.Message(ctx, "m_"+id)
+	stored, err := e.o.Store.Message(ctx, ResultID(t.Call, t.Edits))
 	if errors.Is(err, storage.ErrNotFound) || err == nil && stored.Conversation != t.Conversation {
 		return nil
 	}

@@ -115,7 +115,7 @@ func sampleMessages(m mcphost.SamplingMessage) []llm.Message {
 }
 
 func toolResult(c mcphost.Content) llm.Message {
-	out := llm.Message{Role: llm.RoleTool, CallID: c.ID, Text: consent.ResultText(c)}
+	out := llm.Message{Role: llm.RoleTool, CallID: c.ID, Text: withoutData(consent.ResultText(c))}
 	for _, b := range c.Inner {
 		if b.Type == "image" && len(b.Data) > 0 {
 			out.Images = append(out.Images, llm.Image{MIMEType: b.MIMEType, Data: b.Data})

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"time"
 
 	"steward/app/consent"
@@ -48,6 +49,10 @@ func Calls(m storage.Message, behind []storage.Message) []Called {
 	}
 	return out
 }
+
+// ResultID is the id of the row that holds the answer to a call; edits is the call that it took the
+// place of, or empty.
+func ResultID(call, edits string) string { return "m_" + cmp.Or(edits, call) }
 
 // Attachments gives what was sent along with a person's message.
 func Attachments(m storage.Message) []Attachment { return readMeta(m).Attachments }

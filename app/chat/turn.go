@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -25,12 +26,13 @@ const (
 	// maxHistory is how many stored messages a request is built from.
 	maxHistory  = 2000
 	historyPage = 500
-	// repeats is how often one call may be made in a turn before a person is told.
-	repeats = 10
 )
 
 // turn is one turn at work; it belongs to its goroutine.
 type turn struct {
+	limit   int     // as often the model may be asked before the person is
+	changes changes // of what is offered, since the turn began
+
 	e        *Engine
 	r        *Running
 	ctx      context.Context
@@ -47,20 +49,28 @@ type turn struct {
 	made     map[string]int // calls by hash
 	text     string         // last answer, cleaned
 	head     string         // the person's message that is answered
+
+	fit       *Fit        // how requests are made to fit
+	sent      llm.Request // the last one
+	shortened bool        // a request of this turn was made shorter after a refusal
+	folded    bool        // the conversation was compacted in this turn, or that was tried
 }
 
 // ending is how a turn ends.
-type ending struct{ state, err string }
+type ending struct {
+	state, err string
+	remedy     event.Remedy
+}
 
 func (e *Engine) run(ctx context.Context, r *Running, conv storage.Conversation, in Turn, head string) {
 	t := &turn{e: e, r: r, ctx: ctx, log: context.WithoutCancel(ctx), conv: conv, in: in, head: head, id: newID("t_"), made: map[string]int{}}
 	end := t.protected()
 	if err := t.storeConversation(); err != nil {
-		end = ending{Failed, joinSentences(end.err, "the turn could not be stored: "+t.sentence(err))}
+		end = ending{state: Failed, err: joinSentences(end.err, "the turn could not be stored: "+t.sentence(err))}
 	}
 	r.result = TurnResult{State: end.state, Error: end.err, Text: t.text, Conversation: conv.ID}
 	r.over.Store(true) // before it is told: who hears of the end and looks must not find it at work for ever
-	e.o.Bus.Publish(event.Turn{Conversation: conv.ID, State: end.state, Error: end.err})
+	e.o.Bus.Publish(event.Turn{Conversation: conv.ID, State: end.state, Error: end.err, Remedy: end.remedy})
 	r.cancel(nil)
 	e.release(r)
 }
@@ -109,19 +119,19 @@ func (t *turn) protected() (end ending) {
 	defer func() {
 		if p := recover(); p != nil {
 			t.e.notice(t.conv.ID, "internal", "", clean.Clean(t.e.o.Redact(fmt.Sprintf("%v\n%s", p, debug.Stack()))))
-			end = ending{Failed, "the turn was ended by a fault in Steward; nothing further was sent"}
+			end = ending{state: Failed, err: "the turn was ended by a fault in Steward; nothing further was sent"}
 		}
 	}()
 	return t.work()
 }
 
 func (t *turn) work() ending {
-	client, model, err := t.e.o.Model(t.ctx, t.conv.ID)
-	t.client, t.model = client, model
-	t.e.o.Bus.Publish(event.TurnStart{Conversation: t.conv.ID, Model: model})
+	err := t.chooseModel()
+	t.e.o.Bus.Publish(event.TurnStart{Conversation: t.conv.ID, Model: t.model})
 	if err != nil {
 		return t.failed(err)
 	}
+	t.fit = ReadMeta(t.conv).Fit
 	if t.messages, err = t.history(); err != nil {
 		return t.failed(err)
 	}
@@ -129,16 +139,21 @@ func (t *turn) work() ending {
 		return t.failed(err)
 	}
 	t.warn()
-	limit := t.in.MaxRounds
-	if limit <= 0 {
-		limit = DefaultMaxRounds
-	}
+	t.limit = t.perGo()
 	for {
-		t.rounds++
+		if t.rounds++; t.rounds > 1 {
+			if err := t.chooseModel(); err != nil {
+				return t.failed(err)
+			}
+		}
 		offers, system, err := t.offers()
 		if err != nil {
 			return t.failed(err)
 		}
+		if end := t.countTools(offers); end != nil {
+			return *end
+		}
+		t.makeRoom(offers, system)
 		answer, end := t.ask(offers, system)
 		if end != nil {
 			return *end
@@ -146,10 +161,20 @@ func (t *turn) work() ending {
 		if len(answer.Calls) == 0 {
 			return ending{state: Finished}
 		}
-		if end := t.round(answer, offers, t.rounds >= limit); end != nil {
+		if end := t.round(answer, offers); end != nil {
 			return *end
 		}
 	}
+}
+
+// chooseModel takes the model that the conversation is set to now: one that the person has changed
+// to during the turn is asked from the next request on.
+func (t *turn) chooseModel() error {
+	client, model, err := t.e.o.Model(t.ctx, t.conv.ID)
+	if err == nil || t.client == nil {
+		t.client, t.model = client, model
+	}
+	return err
 }
 
 func (t *turn) warn() {
@@ -166,7 +191,7 @@ func (t *turn) warn() {
 // history reads the stored messages, from a message of the person on.
 func (t *turn) history() ([]storage.Message, error) {
 	var all []storage.Message
-	for before := int64(0); len(all) < maxHistory; {
+	for before := int64(0); len(all) < maxHistory || cutOff(all); {
 		page, err := t.e.o.Store.Messages(t.log, t.conv.ID, before, historyPage)
 		if err != nil {
 			return nil, fmt.Errorf("the conversation cannot be read: %w", err)
@@ -229,7 +254,7 @@ func (t *turn) failed(err error) ending {
 	if t.ctx.Err() != nil {
 		return t.stopped()
 	}
-	return ending{Failed, t.sentence(err)}
+	return ending{state: Failed, err: t.sentence(err)}
 }
 
 func (t *turn) sentence(err error) string { return clean.Clean(t.e.o.Redact(err.Error())) }
@@ -238,11 +263,11 @@ func (t *turn) sentence(err error) string { return clean.Clean(t.e.o.Redact(err.
 func (t *turn) stopped() ending {
 	switch cause := context.Cause(t.ctx); {
 	case errors.Is(cause, consent.ErrClosed):
-		return ending{Interrupted, "Steward was closed"}
+		return ending{state: Interrupted, err: "Steward was closed"}
 	case errors.Is(cause, consent.ErrAbandoned):
-		return ending{Stopped, "the person went on with another message"}
+		return ending{state: Stopped, err: "the person went on with another message"}
 	}
-	return ending{Stopped, ""}
+	return ending{state: Stopped, err: ""}
 }
 
 // ask makes one request to the model and stores its answer. An ending ends the
@@ -250,10 +275,14 @@ func (t *turn) stopped() ending {
 func (t *turn) ask(offers offers, system string) (llm.Answer, *ending) {
 	answer, err := t.request(offers, system)
 	var e *llm.Error
-	if errors.As(err, &e) && e.Kind == "context" && answer.Text == "" && !t.isTight() && t.ctx.Err() == nil {
-		t.e.setTight(t.conv.ID)
+	if errors.As(err, &e) && e.Kind == llm.KindContext && answer.Text == "" && t.ctx.Err() == nil && t.shorten(e) {
 		t.e.notice(t.conv.ID, "context", "", "The request was too long for the model's context window. Earlier tool results are shortened, and the request is sent once more; no tool runs again.")
-		answer, err = t.request(offers, system)
+		if answer, err = t.request(offers, system); errors.As(err, &e) && e.Kind == llm.KindContext {
+			t.shorten(e)
+		}
+	}
+	if err == nil {
+		t.fits()
 	}
 	switch {
 	case err == nil && len(answer.Calls) > 0:
@@ -262,34 +291,20 @@ func (t *turn) ask(offers offers, system string) (llm.Answer, *ending) {
 		end := t.stopped()
 		return answer, &end
 	case err != nil && answer.State == llm.StateInterrupted:
-		return answer, &ending{Interrupted, t.sentence(err)}
+		return answer, &ending{state: Interrupted, err: t.sentence(err)}
 	case err != nil:
-		return answer, &ending{Failed, t.sentence(err)}
+		return answer, &ending{state: Failed, err: t.sentence(err), remedy: remedyFor(err, offers)}
 	case answer.State != llm.StateFinished:
-		return answer, &ending{answer.State, "the answer broke off"}
+		return answer, &ending{state: answer.State, err: "the answer broke off"}
 	}
 	return answer, nil
 }
 
-func (t *turn) isTight() bool {
-	t.e.mu.Lock()
-	defer t.e.mu.Unlock()
-	return t.e.tight[t.conv.ID]
-}
-
-func (e *Engine) setTight(conversation string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.tight[conversation] = true
-}
-
 // request streams one answer and stores it as it grows.
 func (t *turn) request(offers offers, system string) (llm.Answer, error) {
-	budget := roomy
-	if t.isTight() {
-		budget = tight
-	}
-	req := Build(Input{System: system, Messages: t.messages, Tools: offers.tools, Budget: budget})
+	req := t.build(offers, system)
+	t.set(&req, t.e.o.Parameters(t.ctx, t.conv.ID))
+	t.sent = req
 	msg := storage.Message{
 		ID: newID("m_"), Conversation: t.conv.ID, Role: storage.RoleAssistant, State: storage.StateStreaming,
 		Model: t.model, Time: t.e.o.Now().UTC(), Parent: ended(t.messages),
@@ -305,13 +320,16 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 	s.close()
 	answer := got.Answer
 	answer.Text, answer.Reasoning = t.e.o.Known.Known(answer.Text), t.e.o.Known.Known(answer.Reasoning)
+	t.e.report(t.client, t.model, req, answer.Usage)
 	msg.Text, msg.Reasoning, msg.State = answer.Text, answer.Reasoning, storedState(answer, err)
 	if answer.Model != "" {
 		msg.Model = answer.Model
 	}
 	t.text = clean.Clean(answer.Text)
+	kept := v.meta(t.sentenceOf(err))
+	kept.Spent, kept.Extra = spentOf(t.client, t.model, answer.Usage, got.Seconds), t.e.vendors(answer.Extra)
 	var metaErr error
-	msg.Meta, metaErr = encode(v.meta(t.sentenceOf(err)))
+	msg.Meta, metaErr = encode(kept)
 	err = errors.Join(err, metaErr)
 	if err == nil && len(answer.Calls) > 0 {
 		t.messages = append(t.messages, msg) // stored with its calls by round
@@ -327,6 +345,14 @@ func (t *turn) request(offers offers, system string) (llm.Answer, error) {
 	}
 	t.stored(msg)
 	return answer, err
+}
+
+// vendors is what an endpoint added, without known secrets, as it is kept and sent back.
+func (e *Engine) vendors(extra json.RawMessage) json.RawMessage {
+	if len(extra) == 0 {
+		return nil
+	}
+	return json.RawMessage(e.o.Known.KnownJSON(string(extra)))
 }
 
 func storedState(a llm.Answer, err error) string {

@@ -204,26 +204,6 @@ func TestAnAnswerThatBreaksOffIsInterruptedAndRunsNothing(t *testing.T) {
 	r.want(r.finish(r.send(Turn{Conversation: res.Conversation, Text: "again"})), Finished)
 }
 
-func TestTheRoundLimit(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, rigOptions{policy: allowAll(), script: sm.Script{Strict: true, Rounds: &sm.Rounds{N: 100, Tool: "echo", Arguments: raw(`{"text":"{{n}}"}`)}}})
-	r.server("s")
-	res := r.finish(r.send(Turn{Text: "go", MaxRounds: 4}))
-	r.want(res, Stopped)
-	if n := len(r.model.Requests()); n != 4 || res.Error == "" {
-		t.Fatalf("the model was asked %d times: %q", n, res.Error)
-	}
-	ran := 0
-	for _, rec := range r.records(journal.KindCall) {
-		if rec.Outcome == "ok" {
-			ran++
-		}
-	}
-	if ran != 3 {
-		t.Fatalf("%d calls ran", ran)
-	}
-}
-
 func TestARetriedRequestRunsNoToolAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, rigOptions{policy: allowAll(), script: strict(

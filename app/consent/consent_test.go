@@ -1,7 +1,6 @@
 package consent
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -239,31 +238,6 @@ func TestAnAnswerAndAnExpiryAtOnceGiveOneEnd(t *testing.T) {
 	}
 }
 
-func TestLaneKeepsTheOrderAndLetsNobodyWaitForTheUndecided(t *testing.T) {
-	t.Parallel()
-	var l Lane
-	a, b, c := l.take(), l.take(), l.take()
-	ctx, cancel := context.WithCancel(context.Background())
-	if err := a.wait(ctx); err != nil {
-		t.Fatal(err)
-	}
-	got := make(chan string, 2)
-	var wg sync.WaitGroup
-	wg.Go(func() { _ = c.wait(context.Background()); got <- "c"; c.leave() })
-	b.leave() // gives up before its turn
-	a.leave()
-	wg.Wait()
-	if g := <-got; g != "c" {
-		t.Fatal(g)
-	}
-	cancel()
-	d, e := l.take(), l.take()
-	_ = d.wait(context.Background())
-	if err := e.wait(ctx); err == nil {
-		t.Fatal("a cancelled wait succeeded out of turn")
-	}
-}
-
 func TestPresentationHidesNothing(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a ", 20000)
@@ -314,6 +288,18 @@ func TestAKnownSecretIsNowhereOnTheCard(t *testing.T) {
 	text, err := encode(p)
 	if err != nil || strings.Contains(text, secret) {
 		t.Errorf("the card shows %s, %v", text, err)
+	}
+}
+
+func TestALostCharacterIsPointedOut(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]bool{
+		`{"path":"报告` + "\ufffd" + `.txt"}`: true, `{"path":"a\uFFFD"}`: true, `{"a":{"b":["` + "\ufffd" + `"]}}`: true, `{"path":"报告.txt"}`: false,
+	} {
+		said := strings.Join(presentCall(mustCall(t, spec(args)), mcphost.Tool{}, nil).Warnings, " ")
+		if strings.Contains(said, "U+FFFD") != want {
+			t.Errorf("%s: %s", args, said)
+		}
 	}
 }
 

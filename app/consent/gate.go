@@ -65,6 +65,9 @@ type Options struct {
 	// a whole; conversation is empty for calls outside of one. definition is the hash of
 	// the tool's definition. It must answer without waiting for anybody.
 	Disabled func(conversation, server, tool, definition string) bool
+	// ReadOnly tells whether the person has marked a tool, as it is defined, as one that only
+	// reads. It must answer without waiting for anybody. Nil: none is.
+	ReadOnly func(server, tool, definition string) bool
 	// Sampling tells whether a server may ask for the model at all. Nil: none.
 	Sampling func(server string) bool
 	// Sample asks a model for a server, outside of any conversation's history: exactly
@@ -263,10 +266,10 @@ func (g *Gate) notice(conversation, kind, server, message string) {
 
 // Refuse records a call that names no tool which could be called, so that it
 // stands in the journal like every other call. The tool is the name the model
-// used; reason is a sentence.
-func (g *Gate) Refuse(ctx context.Context, conversation, tool, arguments, model, reason string) error {
+// used, of no server, or a tool that was offered once; reason is a sentence.
+func (g *Gate) Refuse(ctx context.Context, conversation, server, tool, arguments, model, reason string) error {
 	_, err := g.o.Journal.Note(context.WithoutCancel(ctx), journal.Proposal{
-		Kind: journal.KindCall, Conversation: conversation, Tool: tool, Arguments: arguments, Model: model,
+		Kind: journal.KindCall, Conversation: conversation, Server: server, Tool: tool, Arguments: arguments, Model: model,
 	}, journal.Outcome{Outcome: journal.Withdrawn, Effect: journal.EffectNone, Reason: reason})
 	if err != nil {
 		return fmt.Errorf("a refused call could not be recorded: %w", err)

@@ -35,6 +35,7 @@ type Item struct {
 	Elicitation *Elicitation // kind elicitation
 	Sampling    *Sampling    // both kinds of sampling
 	SignIn      *SignIn      // kind sign-in
+	Rounds      *Rounds      // kind rounds
 	// Running are the ids of the calls that run on the connection that asked;
 	// more than one, or none, means that it cannot be told which one asked.
 	Running []string
@@ -80,7 +81,8 @@ const (
 // System and Text, where not nil, replace the system prompt (request) and the
 // text (answer), Edit what else was changed in a request, and Limits are what the
 // person states for the server from now on, whatever the action. Signing in takes
-// what its SignIn.Phase says. Reason stands in the record; only a call's goes further, to the model.
+// what its SignIn.Phase says. A turn at its limit takes allow or deny. Reason stands in
+// the record; only a call's goes further, to the model.
 //
 // A call of a tool that asks twice (Item.Twice) is allowed only once, with its
 // name in Typed.
@@ -106,6 +108,7 @@ type Policy struct {
 	Elicit   string        // ask, defaults, decline, cancel
 	Sampling string        // ask, allow, deny
 	SignIn   string        // ask, deny
+	Rounds   string        // ask, deny: whether a turn may go on beyond its limit
 	Expiry   time.Duration // how long an item waits; 0 is for ever
 }
 
@@ -122,6 +125,7 @@ type Row struct {
 	Duplicate bool // the name occurs more than once
 	Hidden    []string
 	inner     bool // an object inside names a member twice
+	lost      bool // it holds replacement characters (U+FFFD)
 }
 
 // Presentation is all a card says, in plain words, ready for a terminal or a

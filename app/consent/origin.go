@@ -30,7 +30,8 @@ func (g *Gate) leave(r *run) {
 }
 
 // origin is whose question a server's question is: that of the one call that
-// runs on its connection, or nobody's in particular.
+// runs on its connection, that of the conversation whose calls run on it, or nobody's in
+// particular.
 type origin struct {
 	server       string
 	call         string // empty where it cannot be told
@@ -51,16 +52,22 @@ func (g *Gate) origin(server string, calls []string) origin {
 	defer g.mu.Unlock()
 	o := origin{server: server, running: slices.Clone(calls)}
 	var turns []string
+	var runs []*run
 	for _, id := range calls {
 		if r := g.running[id]; r != nil {
 			turns = append(turns, r.call.Turn())
 			o.calls = append(o.calls, r.ctx)
+			runs = append(runs, r)
 		}
 	}
-	if len(calls) == 1 && g.running[calls[0]] != nil {
-		r := g.running[calls[0]]
-		o.call, o.tool, o.parent = r.call.ID(), r.call.Tool(), r.entry.Number()
-		o.conversation, o.model, o.conn = r.call.Conversation(), r.call.Model(), r.conn
+	other := func(r *run) bool {
+		return r.call.Conversation() != runs[0].call.Conversation() || r.conn != runs[0].conn
+	}
+	if len(runs) > 0 && len(runs) == len(calls) && !slices.ContainsFunc(runs, other) {
+		o.conversation, o.model, o.conn = runs[0].call.Conversation(), runs[0].call.Model(), runs[0].conn
+	}
+	if len(runs) == 1 && len(calls) == 1 {
+		o.call, o.tool, o.parent = runs[0].call.ID(), runs[0].call.Tool(), runs[0].entry.Number()
 	}
 	slices.Sort(turns)
 	o.turn = strings.Join(slices.Compact(turns), "+")

@@ -1,6 +1,7 @@
 package consent
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -130,6 +131,7 @@ func row(name string, value json.RawMessage) Row {
 		r.Hidden = findings(name, shown, innerStrings(value))
 		r.inner = repeatsName(value)
 	}
+	r.lost = bytes.Contains(value, []byte("\uFFFD")) || bytes.Contains(bytes.ToLower(value), []byte(`\ufffd`))
 	if secrets.LooksSecret(shown) {
 		r.Hidden = append(r.Hidden, secretFinding)
 	}
@@ -230,6 +232,9 @@ func rowWarnings(r Row) []string {
 			continue
 		}
 		out = append(out, fmt.Sprintf("“%s” holds characters that are easily overlooked: %s.", r.Name, h))
+	}
+	if r.lost {
+		out = append(out, fmt.Sprintf("“%s” holds replacement characters (U+FFFD): part of it was lost before it came here, perhaps of a file's name.", r.Name))
 	}
 	if r.Long {
 		out = append(out, fmt.Sprintf("“%s” is long: %d characters.", r.Name, r.Length))

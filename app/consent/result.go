@@ -6,8 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -16,7 +14,8 @@ import (
 	"steward/mcphost"
 )
 
-// MaxImage is the largest picture that is handed on to a model, in bytes.
+// MaxImage is the largest picture that is handed on to a model, in bytes; what is larger is
+// made smaller.
 const MaxImage = 5 << 20
 
 // Image is a picture from a result that a model may see.
@@ -50,15 +49,14 @@ func (g *Gate) readContent(blocks []mcphost.Content, structured json.RawMessage)
 		if img, ok := imageOf(shown); ok {
 			c.images = append(c.images, img)
 		}
-		part := forModel(shown)
-		if part != "" {
+		if part := c.forModel(shown); part != "" {
 			parts = append(parts, part)
 		}
 		hasText = hasText || written(shown) && strings.TrimSpace(shown.Text) != ""
 	}
 	c.structured = g.cleanJSON(structured, true)
 	if !hasText && len(c.structured) > 0 {
-		parts = append(parts, withoutBlobs(string(c.structured)))
+		parts = append(parts, c.withoutBlobs(string(c.structured)))
 	}
 	c.text = strings.Join(parts, "\n")
 	if strings.TrimSpace(c.text) == "" {
@@ -71,26 +69,27 @@ func (g *Gate) readContent(blocks []mcphost.Content, structured json.RawMessage)
 // or a sound it is a note of ours that says what was wrong with it.
 func written(c event.Content) bool { return c.Type != "image" && c.Type != "audio" }
 
-// forModel words one block for the model. Bytes never go out as text.
-func forModel(c event.Content) string {
-	text := withoutBlobs(c.Text)
-	switch c.Type {
+// forModel words one block for the model. Bytes never go out as text; pictures that stand in
+// a text as data addresses become pictures of the result.
+func (c *content) forModel(b event.Content) string {
+	text := c.withoutBlobs(b.Text)
+	switch b.Type {
 	case "text":
 		return text
 	case "image", "audio":
-		if len(c.Data) == 0 {
-			return cmp.Or(text, fmt.Sprintf("[%s that could not be read]", c.Type))
+		if len(b.Data) == 0 {
+			return cmp.Or(text, fmt.Sprintf("[%s that could not be read]", b.Type))
 		}
-		return bracketed(c.Type, c.MIMEType, len(c.Data))
+		return bracketed(b.Type, b.MIMEType, len(b.Data))
 	case "resource":
-		if len(c.Data) > 0 {
-			return bracketed(strings.TrimSpace("resource "+c.URI), c.MIMEType, len(c.Data))
+		if len(b.Data) > 0 {
+			return bracketed(strings.TrimSpace("resource "+b.URI), b.MIMEType, len(b.Data))
 		}
-		return strings.TrimSpace(fmt.Sprintf("[%s]\n%s", strings.TrimSpace("resource "+c.URI), text))
+		return strings.TrimSpace(fmt.Sprintf("[%s]\n%s", strings.TrimSpace("resource "+b.URI), text))
 	case "resource_link":
-		return strings.TrimSpace(fmt.Sprintf("[link to resource %s] %s", c.URI, c.Name))
+		return strings.TrimSpace(fmt.Sprintf("[link to resource %s] %s", b.URI, b.Name))
 	}
-	return strings.TrimSpace(fmt.Sprintf("[%s] %s", c.Type, text))
+	return strings.TrimSpace(fmt.Sprintf("[%s] %s", b.Type, text))
 }
 
 // bracketed stands for bytes; a type that is not given is left out.
@@ -103,29 +102,26 @@ func bracketed(what, mimeType string, size int) string {
 
 // imageOf decides by the bytes, not by what the server calls them.
 func imageOf(c event.Content) (Image, bool) {
-	if (c.Type != "image" && c.Type != "resource") || len(c.Data) == 0 || len(c.Data) > MaxImage {
+	if c.Type != "image" && c.Type != "resource" {
 		return Image{}, false
 	}
-	switch kind := http.DetectContentType(c.Data); kind {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
-		return Image{MIMEType: kind, Data: c.Data}, true
-	}
-	return Image{}, false
+	return Picture(c.Data)
 }
 
-var dataURI = regexp.MustCompile(`data:[A-Za-z0-9.+-]+/[A-Za-z0-9.+-]+(?:;[A-Za-z0-9=._-]+)*;base64,[A-Za-z0-9+/_=\\-]{16,}`)
+// maxEmbedded is how many pictures are taken from the texts of one result.
+const maxEmbedded = 8
 
 // longRun is from how many characters on a run of base64 counts as encoded bytes.
 const longRun = 1024
 
 // withoutBlobs replaces encoded bytes (data addresses, long runs of base64) by a
-// short mark: as text they cost a whole context and say nothing.
-func withoutBlobs(s string) string {
-	if strings.Contains(s, ";base64,") {
-		s = dataURI.ReplaceAllStringFunc(s, func(m string) string {
-			return fmt.Sprintf("[%s, %d characters of encoded data left out]", m[:strings.IndexByte(m, ';')], len(m))
-		})
-	}
+// short mark: as text they cost a whole context and say nothing. Pictures among them
+// are kept as such.
+func (c *content) withoutBlobs(s string) string {
+	s = clean.Embedded(s, func(media, encoded string) string {
+		c.embedded(media, encoded)
+		return fmt.Sprintf("[%s, %d characters of encoded data left out]", strings.TrimSuffix("data:"+clean.Line(media, 60), ":"), len(encoded))
+	})
 	var b strings.Builder
 	done := 0
 	for i := 0; i < len(s); {
@@ -148,6 +144,20 @@ func withoutBlobs(s string) string {
 	}
 	b.WriteString(s[done:])
 	return b.String()
+}
+
+// embedded keeps a picture that stood in a text.
+func (c *content) embedded(media, encoded string) {
+	if media != "" && !strings.HasPrefix(media, "image/") || len(c.images) >= maxEmbedded {
+		return
+	}
+	data, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return // the mark in the text says that there was something
+	}
+	if img, ok := Picture(data); ok {
+		c.images = append(c.images, img)
+	}
 }
 
 func base64Byte(c byte) bool {

@@ -149,54 +149,6 @@ func (g *Gate) PromptReviewed(ctx context.Context, conn *mcphost.Connection, p m
 	return ok && pin.Hash == p.Definition, nil
 }
 
-// whyBlocked says why nothing of a server may be used; empty where it may.
-func whyBlocked(pins map[pinKey]storage.Pin, conn *mcphost.Connection) string {
-	server, ok := pins[pinKey{pinServer, ""}]
-	switch {
-	case !ok:
-		return "it was never reviewed"
-	case server.Hash != conn.Config().Hash:
-		return "its configuration has changed since it was reviewed"
-	case pins[pinKey{pinInstructions, ""}].Hash != conn.Info().InstructionsHash:
-		return "its instructions have changed since it was reviewed"
-	}
-	return ""
-}
-
-// whyNotCurrent says why a call may not go out as it was proposed; empty where
-// it may. The tool is the one that the server offers now.
-func (g *Gate) whyNotCurrent(ctx context.Context, c Call, conn *mcphost.Connection) (mcphost.Tool, string, error) {
-	if s := conn.State(); s != mcphost.StateReady {
-		return mcphost.Tool{}, fmt.Sprintf("the server %s is not running", c.Server()), nil
-	}
-	if conn.Server() != c.Server() || conn.Config().Hash != c.ServerHash() {
-		return mcphost.Tool{}, fmt.Sprintf("the configuration of the server %s has changed", c.Server()), nil
-	}
-	tools := conn.Tools()
-	i := slices.IndexFunc(tools, func(t mcphost.Tool) bool { return t.Name == c.Tool() })
-	if i < 0 {
-		return mcphost.Tool{}, fmt.Sprintf("the server %s does not offer a tool named %s", c.Server(), c.Tool()), nil
-	}
-	t := tools[i]
-	pins, err := g.pinsOf(ctx, conn)
-	if err != nil {
-		return t, "", err
-	}
-	if why := whyBlocked(pins, conn); why != "" {
-		return t, fmt.Sprintf("the server %s must be reviewed by the person first: %s", c.Server(), why), nil
-	}
-	pin, ok := pins[pinKey{pinTool, t.Name}]
-	switch {
-	case !ok:
-		return t, fmt.Sprintf("the tool %s is new and must be reviewed by the person first", t.Name), nil
-	case pin.Hash != t.Definition:
-		return t, fmt.Sprintf("the definition of %s has changed and must be reviewed by the person first", t.Name), nil
-	case c.Definition() != t.Definition:
-		return t, fmt.Sprintf("the definition of %s has changed since the call was proposed", t.Name), nil
-	}
-	return t, "", nil
-}
-
 // Review compares what the server offers now with what was reviewed before.
 func (g *Gate) Review(ctx context.Context, conn *mcphost.Connection) (Review, error) {
 	r, _, err := g.review(ctx, conn, conn.Prompts)

@@ -24,7 +24,7 @@ type Limits struct {
 	// Timeout is how long the server may be silent, counted from sending; Max how
 	// long the call may take in all. 0 is the server's setting.
 	Timeout, Max time.Duration
-	// Lane, where not nil, lets calls run one after another.
+	// Lane, where not nil, decides when the call runs among others of its answer.
 	Lane *Lane
 	// Settled, where not nil, is called once, as soon as the call waits for a
 	// person, has its place in the lane, or has ended.
@@ -324,7 +324,7 @@ func (r *run) allowed(d decision) (Outcome, error) {
 		return r.unwritten(err)
 	}
 	if r.lim.Lane != nil {
-		t := r.lim.Lane.take()
+		t := r.lim.Lane.take(r.server, r.g.reads(r.server, r.tool))
 		defer t.leave()
 		r.settled()
 		_ = t.wait(r.ctx) // its end is looked at next

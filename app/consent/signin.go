@@ -66,7 +66,7 @@ func (g *Gate) Visit(ctx context.Context, p mcphost.SignInPage) error {
 		return fmt.Errorf("the page for signing in cannot be opened: %w", err)
 	}
 	q := g.signing(ctx, p.Server, p.Calls)
-	q.shown = shown
+	q.shown, q.strays = shown, p.Strays
 	q.s = SignIn{Phase: SignInAsk, Issuer: p.Issuer, Resource: p.Resource, URL: shown.URL, Scopes: slices.Clone(p.Scopes), More: p.More}
 	_, d, err := q.ask()
 	if err != nil {
@@ -136,6 +136,7 @@ type signing struct {
 	s       SignIn
 	shown   opener.Shown
 	reason  string
+	strays  <-chan struct{}
 	hash    string
 	entry   *journal.Entry
 	started time.Time
@@ -298,27 +299,54 @@ func (q *signing) open(d decision) error {
 	return nil
 }
 
+// strayAnswer is what a card says after a browser has come back with another answer.
+const strayAnswer = "The browser came back with an answer that does not belong to this sign-in, perhaps from a page opened earlier. It was not used. Steward still waits: sign in at the page below."
+
 // stay puts into the waiting list that the browser has not come back, until the sign-in
-// ends; leave takes it out at once.
+// ends; leave takes it out at once, and returns when that is done. Of an answer that is not
+// to this page the list says so, once.
 func (q *signing) stay() (leave func()) {
-	g := q.g
+	for len(q.strays) > 0 {
+		<-q.strays // of before the page was opened
+	}
+	expires := q.g.o.Now().Add(mcphost.SignInLimit)
+	w := q.browser("", expires)
+	left, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		select {
+		case <-q.strays:
+			before := w
+			w = q.browser(strayAnswer, expires)
+			q.g.waiting.leave(before, goneWithdrawn, strayAnswer)
+			select {
+			case <-q.ctx.Done():
+			case <-left:
+			}
+		case <-q.ctx.Done():
+		case <-left:
+		}
+		q.g.waiting.leave(w, goneWithdrawn, q.came())
+	}()
+	return func() {
+		close(left)
+		<-over
+	}
+}
+
+// browser puts one such item into the list.
+func (q *signing) browser(message string, expires time.Time) *slot {
 	s := q.s
 	s.Phase = SignInBrowser
 	item := q.item(s)
-	item.Hash, item.Expires = hashOf("browser", q.hash), item.Since.Add(mcphost.SignInLimit)
-	w := g.waiting.put(&slot{item: item, answered: make(chan Answer, 1), onAnswer: func(Answer) { q.giveUp() }, check: func(a Answer) error {
+	item.Hash, item.Expires = hashOf("browser", q.hash, message), expires
+	item.Presentation.Message = message
+	return q.g.waiting.put(&slot{item: item, answered: make(chan Answer, 1), onAnswer: func(Answer) { q.giveUp() }, check: func(a Answer) error {
 		if a.Action == Accept || a.Action == Allow {
 			return errors.New("the browser is being waited for; this can only be cancelled")
 		}
 		return nil
 	}})
-	gone := func() { g.waiting.leave(w, goneWithdrawn, q.came()) }
-	stop := context.AfterFunc(q.ctx, gone)
-	return func() {
-		if stop() {
-			gone()
-		}
-	}
 }
 
 // came says what came of the page that was opened; "" where it was given up.

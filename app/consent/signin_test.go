@@ -325,6 +325,36 @@ func TestWaitingForTheBrowserCanBeGivenUp(t *testing.T) {
 	}
 }
 
+func TestAnAnswerToAnotherSignInIsTold(t *testing.T) {
+	t.Parallel()
+	r, _ := signInRig(t, nil)
+	ctx, end := context.WithCancel(context.Background())
+	defer end()
+	strays := make(chan struct{}, 1)
+	strays <- struct{}{} // of before the page was opened
+	p := page()
+	p.Strays = strays
+	done := r.visit(ctx, p)
+	r.answer(r.phase(SignInAsk), Answer{Action: Accept})
+	wait(t, done)
+	before := r.phase(SignInBrowser)
+	if before.Presentation.Message != "" {
+		t.Fatalf("at first it says %q", before.Presentation.Message)
+	}
+	strays <- struct{}{}
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if _, ok := r.gate.Waiting().Get(before.ID); !ok {
+			break
+		}
+	}
+	after := r.phase(SignInBrowser)
+	if !strings.Contains(after.Presentation.Message, "does not belong to this sign-in") || after.Presentation.URL != before.Presentation.URL || !after.Expires.Equal(before.Expires) {
+		t.Errorf("afterwards it says %+v", after)
+	}
+	end()
+	r.empty()
+}
+
 func TestASignInBelongsToTheCallThatNeedsIt(t *testing.T) {
 	t.Parallel()
 	r, _ := signInRig(t, allow)

@@ -154,6 +154,22 @@ type Turn struct {
 	Conversation string
 	State        string
 	Error        string
+	Remedy       Remedy // of a failed one
+}
+
+// Kinds of Remedy.
+const (
+	LeaveOut    = "leave_out"    // without Tool of Server the request may be taken
+	FindTool    = "find_tool"    // the endpoint refuses a tool, but does not say which
+	ChooseTools = "choose_tools" // it takes at most Limit tools; 0 where it does not say
+)
+
+// Remedy is what a person can do about the end of a turn, beside trying again. The zero
+// value is nothing.
+type Remedy struct {
+	Kind         string
+	Server, Tool string
+	Limit, Tools int // Tools is how many were offered
 }
 
 // Waiting says that something now waits for the person. It names the item only;
@@ -176,11 +192,27 @@ type WaitingGone struct {
 }
 
 // ConversationChanged says that something about a conversation differs from before.
-// What is one of created, title, pinned, archived, settings, branch, deleted (it can
-// still be brought back), restored and erased.
+// What is one of created, title, pinned, archived, settings, branch, compacted (the model is
+// given another selection of its messages), deleted (it can still be brought back), restored and
+// erased.
 type ConversationChanged struct {
 	Conversation string
 	What         string
+}
+
+// States of a Compaction.
+const (
+	CompactionStarted = "started"
+	CompactionDone    = "done"
+	CompactionStopped = "stopped"
+	CompactionFailed  = "failed" // who asked for it is given the reason
+)
+
+// Compaction says that the older part of a conversation is being summed up, or that this has
+// ended.
+type Compaction struct {
+	Conversation string
+	State        string
 }
 
 // MessageStarted says that the model begins an answer: the text and the reasoning that
@@ -217,6 +249,7 @@ type SettingsChanged struct{ What string }
 func (ConversationChanged) sealed() {}
 func (MessageStarted) sealed()      {}
 func (MessageStored) sealed()       {}
+func (Compaction) sealed()          {}
 func (ServersChanged) sealed()      {}
 func (ResourceUpdated) sealed()     {}
 func (SettingsChanged) sealed()     {}

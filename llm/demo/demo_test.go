@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"steward/llm"
+	"steward/llm/tokens"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -227,7 +228,7 @@ func TestEndpoint(t *testing.T) {
 	if _, err := other.Stream(t.Context(), llm.Request{Messages: user("hi")}, func(llm.Event) {}); !errors.As(err, &e) || e.Kind != llm.KindAuth {
 		t.Errorf("wrong key: %v", err)
 	}
-	if a := ask(t, c, llm.Request{Messages: user("hello"), MaxTokens: 5}); a.Finish != "length" || llm.Tokens(a.Text) > 5 {
+	if a := ask(t, c, llm.Request{Messages: user("hello"), MaxTokens: 5}); a.Finish != "length" || tokens.Rough(a.Text) > 5 {
 		t.Errorf("limit: %q, %s", a.Text, a.Finish)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"steward/llm"
+	"steward/llm/tokens"
 )
 
 // request is the part of a chat completions request the demo model reads.
@@ -88,12 +88,12 @@ func say(format string, a ...any) reply {
 
 // limit cuts the text at about n tokens.
 func (r *reply) limit(n int) {
-	if n <= 0 || llm.Tokens(r.text) <= n {
+	if n <= 0 || tokens.Rough(r.text) <= n {
 		return
 	}
 	var b strings.Builder
 	for _, c := range r.text {
-		if b.WriteRune(c); llm.Tokens(b.String()) >= n {
+		if b.WriteRune(c); tokens.Rough(b.String()) >= n {
 			break
 		}
 	}
@@ -101,7 +101,7 @@ func (r *reply) limit(n int) {
 }
 
 func (r reply) usage(input int) map[string]int {
-	output := llm.Tokens(r.text + r.args)
+	output := tokens.Rough(r.text + r.args)
 	return map[string]int{"prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output}
 }
 

@@ -41,6 +41,9 @@ func (e *NotFoundError) Hint() string {
 	if e.advice != "" {
 		return e.advice
 	}
+	if words := strings.Fields(strings.Trim(e.Command, `"'`)); e.Needs == "" && len(words) > 1 && !strings.ContainsAny(words[0], `/\`) {
+		return fmt.Sprintf("A command line is not taken apart: give %q alone as the command, and what follows it as args.", words[0])
+	}
 	if product := productOf(e.Command); product != "" {
 		return fmt.Sprintf("Install %s, or give the program's full path as the command.", product)
 	}

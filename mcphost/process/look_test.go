@@ -185,7 +185,7 @@ func TestFind(t *testing.T) {
 	if _, _, err := p.Find(ctx, filepath.Join(odd, "lost"), ""); !errors.As(err, &missing) || missing.Command != "no-such-engine" || !strings.Contains(err.Error(), "first line") {
 		t.Errorf("%v", err)
 	}
-	for command, want := range map[string]string{"npx-of-nowhere": "Install the program", "/no/such/npx": "Node.js", "./x": "full path"} {
+	for command, want := range map[string]string{"npx-of-nowhere": "Install the program", "/no/such/npx": "Node.js", "./x": "full path", "npx -y some-server": `give "npx" alone`, `"npx -y x"`: `give "npx" alone`, `"npx"`: "Install"} {
 		if _, _, err := p.Find(ctx, command, ""); !errors.As(err, &missing) || !strings.Contains(missing.Hint(), want) {
 			t.Errorf("%s: %v", command, missing)
 		}

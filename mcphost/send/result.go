@@ -33,6 +33,12 @@ func readResult(out *Result, r door.Reply) {
 	if string(out.Structured) == "null" {
 		out.Structured = nil
 	}
+	if r.Nulled {
+		out.Notes = append(out.Notes, "Numbers that JSON cannot hold (NaN, Infinity) were read as null.")
+	}
+	if absent(m["content"]) && out.Structured == nil {
+		out.readOther(r.Result, m)
+	}
 	if isError, note := readIsError(m["isError"]); isError || note != "" {
 		out.IsError = isError
 		if note != "" {
@@ -53,6 +59,22 @@ func readResult(out *Result, r door.Reply) {
 		}
 		out.Notes = append(out.Notes, found...)
 	}
+}
+
+// readOther reads a result without content and structured content, as servers of versions before
+// 2024-11-05 gave it (toolResult), and others by mistake: what it holds instead is handed on as it
+// was written, for an empty success would hide it.
+func (out *Result) readOther(raw json.RawMessage, m map[string]json.RawMessage) {
+	for name := range m {
+		switch name {
+		case "content", "structuredContent", "isError", "_meta", "resultType":
+		default:
+			out.Content = []mcphost.Content{{Type: "text", Text: string(raw), Raw: raw}}
+			out.Notes = append(out.Notes, "The result holds neither content nor structured content; it was kept as written.")
+			return
+		}
+	}
+	out.Notes = append(out.Notes, "The result holds neither content nor structured content.")
 }
 
 // readIsError reads isError; servers write it in odd ways, and an error must

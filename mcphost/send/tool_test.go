@@ -60,7 +60,10 @@ func TestOutcomes(t *testing.T) {
 		{"structured", "ok", "done", "", "", ""},
 		{"unknown-content", "ok", "done", `{"type":"hologram","data":7}` + "\nseen", "", "hologram"},
 		{"bad-base64", "ok", "done", "[image that cannot be read: its data is not base64]", "", "base64"},
-		{"null-content", "ok", "done", "", "", ""},
+		{"null-content", "ok", "done", "", "", "neither content nor structured content."},
+		{"nothing", "ok", "done", "", "", "neither content nor structured content."},
+		{"other-result", "ok", "done", `{"toolResult":{"total":36}}`, "", "it was kept as written"},
+		{"no-number", "ok", "done", "NaN", "", "were read as null"},
 		{"null-item", "ok", "done", "[empty block]\n5", "", "null"},
 		{"null-result", "protocol_error", "done", "", "null", ""},
 		{"string-content", "ok", "done", "just text", "", "no list"},
@@ -90,6 +93,9 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("raw %s, %d frames", r.Raw, len(r.Frames))
 			}
 		})
+	}
+	if r := do(t, call(t, c, "no-number", `{}`)); string(r.Structured) != `{"x":null,"y":null}` || !strings.Contains(string(r.Frames[len(r.Frames)-1].Bytes), `{"x":NaN,"y":-Infinity}`) {
+		t.Errorf("structured content %s, as it came: %s", r.Structured, r.Frames[len(r.Frames)-1].Bytes)
 	}
 	if r := do(t, call(t, c, "structured", `{}`)); string(r.Structured) != `{"z":1,"a":12345678901234567890,"total":36}` {
 		t.Errorf("structured content %s", r.Structured)

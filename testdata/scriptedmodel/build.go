@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"steward/testdata/chatrules"
 )
 
 // Event is one server-sent event with the given data.
@@ -147,23 +149,11 @@ func proper(model string, step Step, body []byte) string {
 
 type chatBody struct {
 	Messages []struct {
-		Role       string          `json:"role"`
-		Content    json.RawMessage `json:"content"`
-		ToolCallID string          `json:"tool_call_id"`
-		ToolCalls  []struct {
-			ID       string `json:"id"`
-			Type     string `json:"type"`
-			Function struct {
-				Name      string          `json:"name"`
-				Arguments json.RawMessage `json:"arguments"`
-			} `json:"function"`
-		} `json:"tool_calls"`
+		Role string `json:"role"`
 	} `json:"messages"`
 	Tools []struct {
-		Type     string `json:"type"`
 		Function struct {
-			Name       string          `json:"name"`
-			Parameters json.RawMessage `json:"parameters"`
+			Name string `json:"name"`
 		} `json:"function"`
 	} `json:"tools"`
 }
@@ -210,74 +200,10 @@ func Offered(body []byte, tool string) string {
 	return tool
 }
 
-var safeName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+// Problem says why a strict provider would refuse the request, or "". It asks for no more than
+// what all endpoints take; see [chatrules.All].
+func Problem(body []byte) string { return problem(body, chatrules.All()) }
 
-// Problem says why a strict provider would refuse the request, or "".
-func Problem(body []byte) string {
-	var c chatBody
-	if err := json.Unmarshal(body, &c); err != nil {
-		return "the request is not JSON: " + err.Error()
-	}
-	if len(c.Messages) == 0 {
-		return "messages is empty"
-	}
-	if p := toolsProblem(c); p != "" {
-		return p
-	}
-	var open map[string]bool
-	for i, m := range c.Messages {
-		if len(m.Content) == 0 {
-			return fmt.Sprintf("messages[%d]: missing field content", i)
-		}
-		if string(m.Content) == "null" {
-			return fmt.Sprintf("messages[%d].content is null", i)
-		}
-		if m.Role == "tool" {
-			if !open[m.ToolCallID] {
-				return fmt.Sprintf("messages[%d]: tool_call_id %q answers no open tool call", i, m.ToolCallID)
-			}
-			delete(open, m.ToolCallID)
-			continue
-		}
-		if len(open) > 0 {
-			return fmt.Sprintf("messages[%d]: an assistant message with tool_calls must be followed by tool messages for each tool_call_id", i)
-		}
-		open = map[string]bool{}
-		for j, t := range m.ToolCalls {
-			if t.ID == "" || open[t.ID] {
-				return fmt.Sprintf("messages[%d].tool_calls[%d]: id %q is empty or repeated", i, j, t.ID)
-			}
-			if !safeName.MatchString(t.Function.Name) {
-				return fmt.Sprintf("messages[%d].tool_calls[%d]: name %q does not match ^[a-zA-Z0-9_-]{1,64}$", i, j, t.Function.Name)
-			}
-			var text string
-			var object map[string]json.RawMessage
-			if json.Unmarshal(t.Function.Arguments, &text) != nil || json.Unmarshal([]byte(text), &object) != nil {
-				return fmt.Sprintf("messages[%d].tool_calls[%d]: arguments are not a JSON object in a string", i, j)
-			}
-			open[t.ID] = true
-		}
-	}
-	if len(open) > 0 {
-		return "the last assistant message has tool calls without answers"
-	}
-	return ""
-}
-
-func toolsProblem(c chatBody) string {
-	seen := map[string]bool{}
-	for i, t := range c.Tools {
-		if !safeName.MatchString(t.Function.Name) {
-			return fmt.Sprintf("tools[%d].function.name %q does not match ^[a-zA-Z0-9_-]{1,64}$", i, t.Function.Name)
-		}
-		if seen[t.Function.Name] {
-			return fmt.Sprintf("tools[%d].function.name %q is repeated", i, t.Function.Name)
-		}
-		seen[t.Function.Name] = true
-		var p map[string]json.RawMessage
-		if json.Unmarshal(t.Function.Parameters, &p) != nil || string(p["type"]) != `"object"` || len(p["properties"]) == 0 || p["properties"][0] != '{' {
-			return fmt.Sprintf("tools[%d].function.parameters: object schema missing properties", i)
-		}
-	}
-	return ""
+func problem(body []byte, r chatrules.Rules) string {
+	return strings.Join(chatrules.Check(body, r), "; ")
 }

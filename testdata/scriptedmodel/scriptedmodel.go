@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"steward/testdata/chatrules"
 )
 
 // Script says how the endpoint answers.
@@ -27,6 +29,9 @@ type Script struct {
 	Token string `json:"token,omitempty"`
 	// Strict refuses (400) a request a strict provider would refuse; see Problem.
 	Strict bool `json:"strict,omitempty"`
+	// Rules, when set, are those of the provider that an endpoint profile is named after,
+	// "mistral"; Strict then goes by them.
+	Rules string `json:"rules,omitempty"`
 	// Steps answer one chat request each, in order.
 	Steps []Step `json:"steps,omitempty"`
 	// Repeat answers every request after the last step with the last step.
@@ -245,7 +250,7 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if s.script.Strict {
-		if p := Problem(body); p != "" {
+		if p := problem(body, chatrules.For(s.script.Rules)); p != "" {
 			s.complain(p)
 			refuse(w, http.StatusBadRequest, p, "invalid_request_error")
 			return

@@ -17,6 +17,7 @@
 //	--tools N          N more tools, named tool-0001 …
 //	--only NAME        offer only this tool (repeatable)
 //	--description TEXT the description of every tool
+//	--reads NAME       this tool claims to read only (readOnlyHint) (repeatable)
 //	--step WHAT=STEP   what to do instead of the usual for a method (tools/list=…) or a
 //	                   tool (tool:NAME=…, which also offers it) (repeatable, in order)
 //	--start STEP       a step before anything is read (repeatable)
@@ -35,13 +36,15 @@
 // A step that does not begin with @ is a line for stdout. In every step ${id} stands for
 // the request's id, ${token} for its progress token (both as JSON), ${arguments} for its
 // arguments, ${answer} for the last answer to @ask, ${n} for how many such requests came
-// so far, this one included.
+// so far, this one included, ${together} for how many tool calls this program worked on at the
+// same time at most.
 //
 //	@sleep 20ms            @raw TEXT (no line end)     @stderr TEXT
 //	@exit 3                @kill (SIGKILL to itself)   @flood 5000000 (bytes of stderr, no line end)
 //	@close-stdout          @stop-reading               @repeat 3 STEP
 //	@wait METHOD           until a message with this method comes (counted from the last @mark, else the start of the steps)
 //	@mark                  see @wait
+//	@gather N              until ${together} is N, or 20 s have passed
 //	@ask METHOD PARAMS     a request to the host; waits for its answer
 //	@ask-only METHOD PARAMS the same without waiting
 //	@cancel                cancels the last request made with @ask-only
@@ -67,7 +70,7 @@ import (
 type Options struct {
 	Name, Answer, Discover, Pages, Record, Description string
 	HTTP, Tasks, TaskSupport, TaskFile                 string
-	Protocol, Banner, Only, Start, Fault               []string
+	Protocol, Banner, Only, Start, Fault, Reads        []string
 	PageSize, Tools, TaskMS, TaskPoll                  int
 	IgnoreEnd                                          bool
 	Steps                                              map[string][]string
@@ -105,6 +108,7 @@ func Parse(args []string) (Options, error) {
 	fs.Var((*list)(&o.Banner), "banner", "")
 	fs.Var((*list)(&o.Only), "only", "")
 	fs.Var((*list)(&o.Start), "start", "")
+	fs.Var((*list)(&o.Reads), "reads", "")
 	fs.Var(&steps, "step", "")
 	if err := fs.Parse(args); err != nil {
 		return o, err

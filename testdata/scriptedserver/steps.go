@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -20,7 +21,24 @@ type running struct {
 	asked  string
 }
 
+// together counts the tool calls that this program works on, in all its sessions.
+var together struct {
+	sync.Mutex
+	now, most int
+}
+
+func called(n int) {
+	together.Lock()
+	defer together.Unlock()
+	together.now += n
+	together.most = max(together.most, together.now)
+}
+
 func (r *running) run(steps []string) {
+	if r.m.Method == "tools/call" {
+		called(1)
+		defer called(-1)
+	}
 	for _, step := range steps {
 		if err := r.step(step); err != nil {
 			fmt.Fprintf(r.s.err, "scriptedserver: step %q: %v\n", step, err)
@@ -41,7 +59,13 @@ func (r *running) expand(step string) string {
 	// Params without these members leave them empty.
 	_ = json.Unmarshal(r.m.Params, &p)
 	return strings.NewReplacer("${id}", string(r.m.ID), "${token}", string(p.Meta.ProgressToken), "${arguments}", string(p.Arguments),
-		"${answer}", r.answer, "${n}", strconv.Itoa(r.n)).Replace(step)
+		"${answer}", r.answer, "${n}", strconv.Itoa(r.n), "${together}", strconv.Itoa(mostTogether())).Replace(step)
+}
+
+func mostTogether() int {
+	together.Lock()
+	defer together.Unlock()
+	return together.most
 }
 
 func (r *running) step(step string) error {
@@ -90,6 +114,12 @@ func (r *running) step(step string) error {
 		n, err := strconv.Atoi(word)
 		for i := 0; i < n && err == nil; i++ {
 			err = r.step(tail)
+		}
+		return err
+	case "gather":
+		n, err := strconv.Atoi(word)
+		for end := time.Now().Add(20 * time.Second); err == nil && mostTogether() < n && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
 		}
 		return err
 	case "mark":

@@ -25,6 +25,9 @@ var builtin = map[string][]string{
 	"structured":      {`@result {"content":[],"structuredContent":{"z":1,"a":12345678901234567890,"total":36}}`},
 	"unknown-content": {`@result {"content":[{"type":"hologram","data":7},{"type":"text","text":"seen"}]}`},
 	"bad-base64":      {`@result {"content":[{"type":"image","mimeType":"image/png","data":"not base64!"}]}`},
+	"other-result":    {`@result {"toolResult":{"total":36}}`},
+	"nothing":         {`@result {"_meta":{}}`},
+	"no-number":       {`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"NaN"}],"structuredContent":{"x":NaN,"y":-Infinity}}}`},
 	"null-content":    {`@result {"content":null}`},
 	"null-item":       {`@result {"content":[null,{"type":"text","text":5}]}`},
 	"null-result":     {`@result null`},
@@ -74,11 +77,18 @@ func (s *Server) entries() []tool {
 	for _, name := range names {
 		if len(o.Only) == 0 || slices.Contains(o.Only, name) {
 			e := entry(name, o.Description)
-			e.entry = strings.TrimSuffix(e.entry, "}") + s.taskSupport(name) + "}"
+			e.entry = strings.TrimSuffix(e.entry, "}") + s.taskSupport(name) + s.annotations(name) + "}"
 			out = append(out, e)
 		}
 	}
 	return out
+}
+
+func (s *Server) annotations(name string) string {
+	if !slices.Contains(s.o.Reads, name) {
+		return ""
+	}
+	return `,"annotations":{"readOnlyHint":true}`
 }
 
 func entry(name, description string) tool {

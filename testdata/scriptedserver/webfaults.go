@@ -159,6 +159,14 @@ func resumed(s *Web, w http.ResponseWriter, r *http.Request, m message) bool {
 	return with(200, asStream, "retry: 10\nid: 7\ndata:\n\n")(s, w, r, m)
 }
 
+// notResumed begins a stream whose events are numbered, and does not go on with it.
+func notResumed(s *Web, w http.ResponseWriter, r *http.Request, m message) bool {
+	s.mu.Lock()
+	s.faults["GET"] = fault{"GET", with(405, "", "")}
+	s.mu.Unlock()
+	return with(200, asStream, "retry: 10\nid: 7\ndata:\n\n")(s, w, r, m)
+}
+
 var longName = strings.Repeat("s", 10<<10)
 
 var webFaults = map[string]fault{
@@ -189,6 +197,8 @@ var webFaults = map[string]fault{
 	"call-stream-odd":         {"tools/call", with(200, asStream, "\uFEFF: hello\r\n\r\nnonsense\r\nretry: -1\r\nretry: 99999999999\r\nevent: ping\r\ndata: {}\r\n\r\ndata: no JSON\r\n\r\ndata:${answer}\r\n\r\n")},
 	"call-stream-no-end":      {"tools/call", with(200, asStream, "data: ${answer}")},
 	"call-stream-resumed":     {"tools/call", resumed},
+	"call-stream-not-resumed": {"tools/call", notResumed},
+	"call-packed":             {"tools/call", with(200, asJSON+"\nContent-Encoding: br", "\x8b\x00\x80abc\x03")},
 	"call-stream-gone":        {"tools/call", with(200, asStream, "retry: 10\nid: 9\ndata:\n\n")},
 	"call-reset":              {"tools/call", reset("")},
 	"call-broken-off":         {"tools/call", reset("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{\"jsonrpc\"")},
@@ -226,6 +236,8 @@ var webFaults = map[string]fault{
 	"start-session-odd":       {"initialize", with(200, asJSON+"\nMcp-Session-Id: a\u00e9b", `{"jsonrpc":"2.0","id":${id},"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}`)},
 	"start-discover-hangs":    {"server/discover", hang(0, "")},
 	"start-discover-reset":    {"server/discover", reset("")},
+	"start-discover-403":      {"server/discover", with(403, "", "only known methods pass here")},
+	"start-403":               {"*", with(403, "", "your plan does not include this")},
 	"start-discover-503":      {"server/discover", with(503, "", "")},
 	"start-lists-hang":        {"tools/list", hang(0, "")},
 	"get-404":                 {"GET", with(404, "", "")},

@@ -15,6 +15,7 @@ import (
 	"steward/app/journal"
 	"steward/ui/code"
 	"steward/ui/language"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -242,7 +243,7 @@ func resultBlocks(ctx context.Context, a *app.App, d journal.Detail) ([]*text.Bl
 	var blocks []*text.Block
 	if d.Reason != "" {
 		_, color := outcomeWords(d.Outcome)
-		blocks = append(blocks, plain(clean.Clean(d.Reason), color))
+		blocks = append(blocks, plain(clean.Clean(sentence.Worded(d.Reason)), color))
 	}
 	if d.Erased {
 		blocks = append(blocks, plain(lang.X("audit.erased", "The texts were erased with their conversation. The record itself stays."), theme.Dim))

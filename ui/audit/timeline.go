@@ -13,6 +13,7 @@ import (
 	"steward/app"
 	"steward/app/clean"
 	"steward/app/journal"
+	"steward/ui/sentence"
 	"steward/ui/theme"
 )
 
@@ -127,7 +128,7 @@ func progressWords(progress, total float64) string {
 }
 
 func (s *step) fill(d journal.Detail, kind string, data eventData, names namer) {
-	s.note = clean.Line(data.Reason, 300)
+	s.note = clean.Line(sentence.Worded(data.Reason), 300)
 	switch kind {
 	case "proposed":
 		s.words = proposedBy(d, data)

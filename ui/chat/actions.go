@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/widget"
 
+	"steward/ui/text"
 	"steward/ui/theme"
 )
 
@@ -17,6 +18,7 @@ import (
 type actionsRow struct {
 	*column
 	versions *versions
+	spent    *text.Label
 }
 
 func newActionsRow(p *Place, r row) *actionsRow {
@@ -27,13 +29,15 @@ func newActionsRow(p *Place, r row) *actionsRow {
 	again := act("retry", lang.X("chat.regenerate", "Regenerate"), p.regenerate)
 	var more *chip
 	more = newChip(quiet, "more", "", func() { p.messageMenu(id, nil, "", below(more)) })
-	a.column = newColumn(0, pad{bottom: rowGap, left: -2.5 * theme.Step}, newLine(0, []fyne.CanvasObject{a.versions, copied, again, more}, nil))
+	a.spent = caption("", theme.Dim, text.Cut)
+	a.column = newColumn(0, pad{bottom: rowGap, left: -2.5 * theme.Step}, newLine(0, []fyne.CanvasObject{a.versions, copied, again, more}, a.spent))
 	a.show(r)
 	return a
 }
 
 func (a *actionsRow) show(r row) bool {
 	a.versions.show(r.message)
+	a.spent.SetText(spentWords(r.message.ChatMessage), text.Run{Color: theme.Dim})
 	a.column.Refresh()
 	return true
 }

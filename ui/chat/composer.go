@@ -28,6 +28,9 @@ type draft struct {
 	aside  *draft // what it took the composer from, where it takes a message's place; it comes back
 }
 
+// noteHeight is the height of a line above what is typed.
+const noteHeight float32 = 28
+
 // composer is where a person writes.
 type composer struct {
 	widget.BaseWidget
@@ -49,6 +52,7 @@ type composer struct {
 	editing *text.Label
 	undo    *chip
 	note    *fyne.Container // that a message is edited
+	later   *laterLine      // what waits to be sent
 	send    *chip
 	bar     *fyne.Container
 	folders *flowBox
@@ -73,6 +77,7 @@ func newComposer(p *Place) *composer {
 	c.undo = newChip(quiet, "cross", "", c.giveUp)
 	c.note = newLine(theme.Step, nil, c.editing, c.undo)
 	c.note.Hide()
+	c.later = newLaterLine(p)
 	attach := newChip(quiet, "plus", "", p.attachMenu)
 	slash := newChip(quiet, "slash", "", func() { c.insert("/") })
 	at := newChip(quiet, "at", "", func() { c.insert("@") })
@@ -138,12 +143,18 @@ func (c *composer) chipOf(i int, a app.Attachment) *chip {
 		words += " · " + size(int64(n))
 	}
 	ch := newPill(attachmentIcon(a), words, false, func() { c.p.previewAttachment(a) })
+	ch.most = 320
 	if c.p.changedSince(a) {
 		ch.icon, ch.colour = "refresh", theme.Waiting
 		ch.words += " · " + lang.X("chat.changed", "changed")
 		ch.tapped = func() { c.p.readAgain(a) }
 	}
-	ch.most, ch.onShort = 320, c.p.d.Shortcut
+	if a.Kind == "image" && c.p.head.facts.can.Images == app.Unsupported {
+		ch.icon, ch.colour = "warning", theme.Waiting
+		ch.words += " · " + lang.X("chat.picture_unsent", "not sent: the model takes no pictures")
+		ch.most = 520
+	}
+	ch.onShort = c.p.d.Shortcut
 	ch.removed = func() {
 		c.attach = append(c.attach[:i:i], c.attach[i+1:]...)
 		c.rebuild()
@@ -302,7 +313,13 @@ func (c *composer) submit() {
 		return
 	}
 	if c.p.state.working && c.p.isWorking(c.p.state.conversation) { // a new message would end the turn, and withdraw what waits in it
-		c.p.d.Layer.Toast(lang.X("chat.still_working", "This chat is still working. Stop it first, or wait for its end; your text stays here."))
+		if d.edits != "" {
+			c.p.d.Layer.Toast(lang.X("chat.still_working", "This chat is still working. Stop it first, or wait for its end; your text stays here."))
+			return
+		}
+		c.closePopup()
+		c.giveUp()
+		c.p.sendLater(d)
 		return
 	}
 	c.ending = true
@@ -331,19 +348,6 @@ func (c *composer) say(words string) {
 	c.restore(before)
 }
 
-// with is a draft with what was begun behind it.
-func (d draft) with(next draft) draft {
-	if d.edits != "" {
-		d.aside = &next
-		return d
-	}
-	if next.text != "" {
-		d.text = strings.TrimSpace(d.text + "\n" + next.text)
-	}
-	d.attach = append(d.attach[:len(d.attach):len(d.attach)], next.attach...)
-	return d
-}
-
 // working shows whether a turn runs.
 func (c *composer) working(on bool) {
 	if c.busy != on {
@@ -368,8 +372,10 @@ func (c *composer) HeightFor(width float32) float32 {
 	if len(c.chips.objects) > 0 {
 		h += c.chips.HeightFor(inner) + 2*theme.Step
 	}
-	if c.note.Visible() {
-		h += 28
+	for _, o := range []fyne.CanvasObject{c.later, c.note} {
+		if o.Visible() {
+			h += noteHeight
+		}
 	}
 	return h
 }
@@ -398,7 +404,7 @@ func (r *composerRenderer) Destroy() {}
 
 func (r *composerRenderer) Objects() []fyne.CanvasObject {
 	c := r.c
-	return []fyne.CanvasObject{c.ground, c.note, c.chips, c.quiet, c.bar}
+	return []fyne.CanvasObject{c.ground, c.later.Container, c.note, c.chips, c.quiet, c.bar}
 }
 
 func (r *composerRenderer) MinSize() fyne.Size { return fyne.NewSize(200, 90) }
@@ -418,10 +424,12 @@ func (r *composerRenderer) Layout(s fyne.Size) {
 		return
 	}
 	y := 1.5 * theme.Step
-	if c.note.Visible() {
-		c.note.Move(fyne.NewPos(3*theme.Step, y))
-		c.note.Resize(fyne.NewSize(inner, 28))
-		y += 28
+	for _, o := range []fyne.CanvasObject{c.later.Container, c.note} {
+		if o.Visible() {
+			o.Move(fyne.NewPos(3*theme.Step, y))
+			o.Resize(fyne.NewSize(inner, noteHeight))
+			y += noteHeight
+		}
 	}
 	if len(c.chips.objects) > 0 {
 		h := c.chips.HeightFor(inner)

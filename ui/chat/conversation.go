@@ -45,7 +45,11 @@ func (p *Place) readHead() {
 			if h.known.ID != "" {
 				p.known = h.known
 			}
+			before := p.head.facts.can.Images
 			p.head.show(h)
+			if before != h.can.Images {
+				p.composer.rebuild() // another model may not take what is attached
+			}
 			p.composer.showFolders(p.settings.Roots)
 			p.empty.show(nothing)
 		})
@@ -62,7 +66,12 @@ func (p *Place) stopCall(id string) {
 	p.d.Go(func(context.Context) { p.d.App.StopCall(id) })
 }
 
-func (p *Place) regenerate() {
+func (p *Place) regenerate() { p.answerAgain(p.d.App.Regenerate) }
+
+// tryAgain goes on where a turn ended before its end.
+func (p *Place) tryAgain() { p.answerAgain(p.d.App.TryAgain) }
+
+func (p *Place) answerAgain(do func(ctx context.Context, id string) (*app.Turn, error)) {
 	id := p.state.conversation
 	if id == "" {
 		return
@@ -74,7 +83,7 @@ func (p *Place) regenerate() {
 			return
 		}
 		p.background(func(ctx context.Context) error {
-			_, err := p.d.App.Regenerate(ctx, id)
+			_, err := do(ctx, id)
 			return err
 		}, p.read)
 	})
@@ -174,9 +183,12 @@ func (p *Place) Commands() []place.Command {
 		{ID: "chat.copy", TitleKey: "chat.copy_answer", Enabled: func() bool { return p.state.last(roleAssistant) != nil }, Do: func() { p.copyText(p.state.last(roleAssistant).words()) }},
 		{ID: "chat.copy_all", TitleKey: "chat.copy_conversation", Enabled: some, Do: p.copyConversation},
 		{ID: "chat.export", TitleKey: "chat.export", Enabled: some, Do: p.export},
+		{ID: "chat.compact", TitleKey: "chat.compact", Enabled: func() bool { return some() && !p.state.working && p.head.facts.use.Compactable }, Do: p.compact},
+		{ID: "chat.context", TitleKey: "chat.context_title", Enabled: some, Do: p.showContext},
 		{ID: "chat.rename", TitleKey: "chat.rename", Enabled: some, Do: func() { p.head.rename() }},
 		{ID: "chat.tools", TitleKey: "chat.tools_here", Do: func() { p.toolSwitches() }},
 		{ID: "chat.model", TitleKey: "chat.choose_model", Do: func() { p.modelMenu() }},
+		{ID: "chat.parameters", TitleKey: "chat.parameters", Do: func() { p.modelSettings() }},
 		{ID: "chat.attach", TitleKey: "chat.attach", Do: p.attachFile},
 		{ID: "chat.folder", TitleKey: "chat.share_folder", Do: p.shareFolder},
 		{ID: "chat.prompts", TitleKey: "chat.own_prompts", Do: p.promptSettings},

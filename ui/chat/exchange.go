@@ -345,13 +345,13 @@ func partHeading(p app.ExchangePart) string {
 	}
 	switch p.Name {
 	case "system", "developer":
-		return lang.X("chat.part_system", "System prompt")
+		return lang.X("chat.sent_system", "System prompt")
 	case "user":
 		return lang.X("chat.message_you", "Your message")
 	case "assistant":
 		return lang.X("chat.message_model", "The model's message")
 	case "tool":
-		return lang.X("chat.part_result", "Result of a tool")
+		return lang.X("chat.sent_result", "Result of a tool")
 	}
 	return name
 }

@@ -26,8 +26,11 @@ type headFacts struct {
 	settings app.ConversationSettings
 	tools    []app.OfferedTool
 	points   []app.ModelEndpoint
-	messages int // tokens that the next request takes
+	use      app.ContextUse
 	demo     bool
+	can      app.ModelInfo // what is known of the model that answers next
+	limit    int           // as many tools the endpoint takes; 0 is none known
+	sure     bool          // it refuses more
 }
 
 // gather reads them; what cannot be read stays empty, since whatever needs it fails with a sentence of its own.
@@ -38,14 +41,16 @@ func (p *Place) gather(ctx context.Context, id string, want wants) headFacts {
 		if c, err := a.Conversation(ctx, id); err == nil {
 			h.known = c
 		}
-		h.messages, _, _ = a.ContextUse(ctx, id)
 	}
+	h.use, _ = a.ContextUse(ctx, id)
 	h.settings, _ = a.ConversationSettings(ctx, id)
 	if id == "" && want.settings != nil {
 		h.settings = *want.settings
 	}
 	h.tools, _ = a.ConversationTools(ctx, id)
 	h.points, _ = a.Endpoints(ctx)
+	h.can = a.CanDo(ctx, h.settings)
+	readLimit(&h, a)
 	h.demo = slices.ContainsFunc(h.points, func(e app.ModelEndpoint) bool { return e.Demo && e.Chosen })
 	return h
 }
@@ -90,6 +95,7 @@ type head struct {
 	passing *chip // marks a temporary conversation
 	lock    *chip
 	model   *chip
+	own     *chip // says which parameters the person has set here
 	tools   *chip
 	context *chip
 	more    *chip
@@ -125,15 +131,17 @@ func newHead(p *Place) *head {
 	})
 	h.model = newPill("model", "…", true, p.modelMenu)
 	h.model.most = 220
+	h.own = newPill("settings", "", false, func() { p.modelSettings() })
+	h.own.colour, h.own.most = theme.Accent, 200
 	h.tools = newPill("tool", "…", true, p.toolSwitches)
-	h.context = newPill("", "…", false, nil)
+	h.context = newPill("", "…", true, p.showContext)
 	h.more = newChip(quiet, "more", "", func() { p.conversationMenu(h.more) })
-	for _, c := range []*chip{h.demo, h.lock, h.model, h.tools, h.more} {
+	for _, c := range []*chip{h.demo, h.lock, h.model, h.own, h.tools, h.context, h.more} {
 		c.onShort = p.d.Shortcut
 	}
 	h.demo.Hide()
 	h.context.Hide()
-	h.row = newLine(headGap, []fyne.CanvasObject{h.tap}, h.edit, h.demo, h.passing, h.lock, h.model, h.tools, h.context, h.more)
+	h.row = newLine(headGap, []fyne.CanvasObject{h.tap}, h.edit, h.demo, h.passing, h.lock, h.model, h.own, h.tools, h.context, h.more)
 	h.ExtendBaseWidget(h)
 	return h
 }
@@ -144,6 +152,15 @@ func (h *head) show(f headFacts) {
 	h.Refresh()
 	if w := h.p.switches; w != nil {
 		w.refresh()
+	}
+	if w := h.p.panel; w != nil {
+		w.refresh(f.use)
+	}
+	if h.p.state.fills(f.use.Full(), f.use.Refused) {
+		h.p.soon()
+	}
+	if m := h.p.models; m != nil {
+		m.facts()
 	}
 }
 
@@ -170,17 +187,25 @@ func (h *head) say(step int) {
 		model = lang.X("chat.no_model", "No model")
 	}
 	n, servers, tokens := h.facts.toolSum()
-	used := map[string]any{"tokens": count(h.facts.messages)}
 	h.demo.words, h.lock.words = lang.X("shell.demo", "Demo"), lang.X("chat.read_only", "Read-only")
 	h.model.words, h.model.most = clean.Line(model, 60), 220
-	h.tools.words, h.context.words = toolWords(n, servers, tokens), lang.X("chat.context", "Context {{.tokens}} tok", used)
+	h.tools.words, h.context.words = toolWords(n, servers, tokens), contextMark(h.facts.use, false)
+	if h.tools.colour = theme.Dim; h.facts.beyond() > 0 {
+		h.tools.colour = theme.Waiting
+		h.tools.words, _ = h.facts.limitWords()
+	}
+	if n > 0 && h.facts.can.Tools == app.Unsupported {
+		h.tools.words, h.tools.colour = lang.X("chat.tools_not_taken", "The model takes no tools"), theme.Waiting
+	}
+	h.own.words, h.own.Hidden = changedWords(h.p.settings.Parameters), h.p.settings.Changed() == 0
 	h.passing.words = lang.X("chat.temporary", "Temporary chat")
 	h.passing.Hidden = !h.p.known.Temporary && (h.p.state.conversation != "" || !h.p.want.temporary)
 	if step >= headLock {
 		h.lock.words, h.passing.words = "", ""
+		h.own.words = strconv.Itoa(h.p.settings.Changed())
 	}
 	if step >= headSums {
-		h.tools.words, h.context.words = strconv.Itoa(n), lang.X("chat.context_short", "{{.tokens}} tok", used)
+		h.tools.words, h.context.words = strconv.Itoa(n), contextMark(h.facts.use, true)
 	}
 	if step >= headIcons {
 		h.demo.words, h.model.most = "", 120
@@ -188,12 +213,16 @@ func (h *head) say(step int) {
 	if step >= headLeast {
 		h.model.words = ""
 	}
-	h.context.Hidden = h.facts.messages == 0 || step >= headLeast
+	h.context.Hidden = h.facts.use.Messages == 0 || step >= headLeast && !h.facts.use.Full()
+	h.context.icon, h.context.colour = "", theme.Dim
+	if h.facts.use.Full() {
+		h.context.icon, h.context.colour = "warning", theme.Waiting
+	}
 }
 
 // fit says as much as leaves the title its room.
 func (h *head) fit(width float32) {
-	chips := []*chip{h.demo, h.passing, h.lock, h.model, h.tools, h.context, h.more}
+	chips := []*chip{h.demo, h.passing, h.lock, h.model, h.own, h.tools, h.context, h.more}
 	for step := range headSteps {
 		h.say(step)
 		room := width
@@ -263,6 +292,10 @@ func (h *head) paint() {
 	}
 	h.title.set(words, text.Run{Bold: true})
 	h.lock.look, h.lock.icon, h.lock.colour = outlined, "unlock", theme.Dim
+	h.tools.icon = "tool"
+	if h.facts.can.Tools == app.Unsupported {
+		h.tools.icon = "warning"
+	}
 	if h.p.settings.ReadOnly {
 		h.lock.look, h.lock.icon, h.lock.colour = chosen, "lock", theme.Accent
 	}
@@ -309,6 +342,8 @@ func (p *Place) conversationMenu(at fyne.CanvasObject) {
 		{Label: pin, Icon: "pin", Disabled: none, Do: do(func(ctx context.Context, id string) error { return p.d.App.Pin(ctx, id, !c.Pinned) })},
 		{Label: archive, Icon: "archive", Disabled: none, Do: do(func(ctx context.Context, id string) error { return p.d.App.Archive(ctx, id, !c.Archived) })},
 		{Label: lang.X("chat.duplicate", "Duplicate"), Icon: "copy", Disabled: none, Do: p.duplicate},
+		{Label: lang.X("chat.compact", "Sum up the older part"), Icon: "archive", Disabled: none || p.state.working || !p.head.facts.use.Compactable, Do: p.compact},
+		{Label: lang.X("chat.parameters", "Settings of the model"), Icon: "settings", Do: func() { p.modelSettings() }},
 		{Label: lang.X("chat.copy_conversation", "Copy the conversation as Markdown"), Icon: "copy", Disabled: none, Do: p.copyConversation},
 	}
 	items = append(items, place.MenuItem{Label: lang.X("chat.export", "Export…"), Icon: "download", Disabled: none, Do: p.export})
@@ -327,43 +362,4 @@ func (p *Place) duplicate() {
 	fetch(p, func(ctx context.Context) (app.Conversation, error) { return p.d.App.Duplicate(ctx, id) }, func(c app.Conversation) {
 		p.d.Open(place.Chat, c.ID)
 	})
-}
-
-// modelMenu lists the endpoints and the models of the one in use.
-func (p *Place) modelMenu() {
-	now, model := p.head.facts.model()
-	p.d.Go(func(ctx context.Context) {
-		var models []string
-		if now.ID != "" {
-			models, _ = p.d.App.Models(ctx, now.ID) // the endpoint may be away: those that are known by name are listed then
-		}
-		p.d.Do(func() { p.showModels(now, model, models) })
-	})
-}
-
-func (p *Place) showModels(now app.ModelEndpoint, model string, models []string) {
-	var items []place.MenuItem
-	for _, e := range p.head.facts.points {
-		if e.ID != now.ID {
-			items = append(items, place.MenuItem{Label: clean.Line(e.Name+" · "+e.Model, 80), Icon: "model", Do: func() {
-				p.change(func(s *app.ConversationSettings) { s.Endpoint, s.Model = e.ID, "" })
-			}})
-		}
-	}
-	if len(items) > 0 {
-		items = append(items, place.MenuItem{})
-	}
-	if !slices.Contains(models, model) && model != "" {
-		models = append([]string{model}, models...)
-	}
-	for i, m := range models {
-		if i == 24 {
-			break
-		}
-		items = append(items, place.MenuItem{Label: clean.Line(m, 80), Checked: m == model, Do: func() {
-			p.change(func(s *app.ConversationSettings) { s.Endpoint, s.Model = now.ID, m })
-		}})
-	}
-	items = append(items, place.MenuItem{}, place.MenuItem{Label: lang.X("shell.connect_model", "Connect a model"), Icon: "plus", Do: func() { p.d.Open(place.Settings, "models") }})
-	p.d.Layer.Menu(items, below(p.head.model))
 }

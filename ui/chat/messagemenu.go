@@ -52,6 +52,9 @@ func (p *Place) messageMenu(id string, view *text.View, link string, at fyne.Pos
 	}
 	add("wire", lang.X("chat.what_was_sent", "What was sent"), func() { p.showExchange(m.ID) })
 	items = append(items, p.promptItems(m)...)
+	if took := spentDetail(m.ChatMessage); took != "" {
+		items = append(items, place.MenuItem{}, place.MenuItem{Label: took, Icon: "info", Disabled: true})
+	}
 	if n := len(m.Versions); n > 1 {
 		items = append(items, place.MenuItem{})
 		for i, v := range m.Versions[max(0, n-mostVersions):] {

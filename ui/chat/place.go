@@ -49,6 +49,7 @@ type Place struct {
 	runs    map[string]time.Time // when calls were first seen to run
 	objects map[*column]string   // rows by their columns, for those that change their height by themselves
 	drafts  map[string]draft     // what was typed, by conversation
+	later   map[string]draft     // what is sent when the turn has ended, by conversation
 	card    func(item consent.Item, resized func()) itemCard
 
 	frame       *frame
@@ -64,6 +65,9 @@ type Place struct {
 	watches     map[watched]*watch
 	cards       map[*itemRow]bool
 	switches    *switches       // while they are open
+	models      *modelMenu      // while it is open
+	hunt        *hunt           // while a refused tool is looked for
+	panel       *contextPanel   // while it is open
 	titled      map[string]bool // conversations that were named by the model, or asked about
 	entered     string          // the card that the keyboard was led into last
 	pins        *flowBox        // pinned prompts, above the composer
@@ -87,12 +91,13 @@ type itemCard interface {
 func New(d place.Deps) *Place {
 	p := &Place{
 		d: d, now: time.Now, pool: code.NewPool(d.Do), pictures: picture.NewReader(d.Do, d.Go), state: newPresenter(), opened: map[string]bool{}, runs: map[string]time.Time{},
-		objects: map[*column]string{}, drafts: map[string]draft{}, watches: map[watched]*watch{}, cards: map[*itemRow]bool{}, titled: map[string]bool{},
+		objects: map[*column]string{}, drafts: map[string]draft{}, later: map[string]draft{}, watches: map[watched]*watch{}, cards: map[*itemRow]bool{}, titled: map[string]bool{},
 		saves: map[string]*saving{},
 	}
 	p.card = func(item consent.Item, resized func()) itemCard {
 		return waiting.NewCard(item, waiting.Deps{Deps: d, Resized: func(*waiting.Card) { resized() }})
 	}
+	p.state.now = func() time.Time { return p.now() }
 	p.offers = newOffers(p)
 	p.finder = newFinder(p)
 	p.list = list.New(list.Source{
@@ -193,6 +198,7 @@ func (p *Place) open(id string) {
 	p.composer.working(p.state.working) // Stop belongs to what is shown, whatever else works
 	p.list.Reset()
 	p.list.SetFollow(true)
+	p.showLater()
 	p.refreshAll()
 	p.read()
 }
@@ -255,6 +261,7 @@ func (p *Place) lost(id string, forGood bool) {
 	}
 	if forGood {
 		delete(p.drafts, id)
+		delete(p.later, id)
 		delete(p.titled, id)
 	}
 }
@@ -320,6 +327,10 @@ func (p *Place) apply(e event.Event) {
 		p.offers.stale()
 	case event.Turn:
 		p.entitle(e)
+		p.turnEnded(e)
+		if e.Conversation == p.state.conversation {
+			p.learnWindow()
+		}
 	case event.ConversationChanged:
 		if e.What == "deleted" || e.What == "erased" {
 			p.lost(e.Conversation, e.What == "erased")
@@ -416,7 +427,7 @@ func (p *Place) released(o fyne.CanvasObject) {
 
 // tick counts the time of calls that run and of a model that reasons, twice a second, while some do and the place is seen.
 func (p *Place) tick() {
-	if p.ticking || !p.shown || len(p.state.runningCalls()) == 0 {
+	if p.ticking || !p.shown || len(p.state.counting()) == 0 {
 		return
 	}
 	p.ticking = true
@@ -430,7 +441,7 @@ func (p *Place) tick() {
 		}
 		p.d.Do(func() {
 			p.ticking = false
-			for _, i := range p.state.runningCalls() {
+			for _, i := range p.state.counting() {
 				p.list.Touch(i, func(o fyne.CanvasObject) {
 					if t, ok := o.(interface{ tick() }); ok {
 						t.tick()

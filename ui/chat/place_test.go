@@ -55,31 +55,6 @@ func TestStopBelongsToWhatIsShown(t *testing.T) {
 	b.until("the turn has ended", b.ended)
 }
 
-// What waits for the person is not withdrawn because they go on writing: their text stays until the turn has ended.
-func TestEnterDoesNotEndATurnThatWaits(t *testing.T) {
-	b := newBench(t, "light", "en")
-	b.ready()
-	b.say("How many risks does the weekly report for 2025-03-17 mention?")
-	before := b.item(consent.KindCall)
-	b.until("it is shown as work", func() bool { return b.composer.busy })
-	b.composer.entry.SetText("And last week?")
-	b.composer.submit()
-	b.settle()
-	if b.composer.entry.Text != "And last week?" {
-		t.Errorf("the composer holds %q", b.composer.entry.Text)
-	}
-	if now := b.item(consent.KindCall); now.ID != before.ID {
-		t.Error("another call waits now")
-	}
-	b.stop()
-	b.until("the turn has ended", func() bool { return b.ended() && !b.composer.busy })
-	b.composer.submit()
-	if b.composer.entry.Text != "" {
-		t.Errorf("after the end it is not sent: %q", b.composer.entry.Text)
-	}
-	b.until("it was sent, and answered", func() bool { return len(b.state.messages) > 2 && b.ended() && !b.composer.busy })
-}
-
 // A person who reads further up is never pulled down by what streams; a button says that there is more, and leads there.
 func TestReadingIsNotDisturbedByWhatStreams(t *testing.T) {
 	b := newBench(t, "light", "en")

@@ -3,6 +3,7 @@ package chat
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"steward/app"
 	"steward/app/consent"
@@ -29,6 +30,7 @@ const (
 const (
 	roleUser      = "user"
 	roleAssistant = "assistant"
+	roleNote      = "note"
 )
 
 // rowKind says what a row of the conversation shows.
@@ -44,6 +46,8 @@ const (
 	rowActions                  // what can be done with the last answer
 	rowThinking                 // the model has said nothing yet
 	rowNotice                   // something to know
+	rowNote                     // what the model is given instead of what stands above
+	rowFull                     // the model can hardly read more
 	rowTop                      // room above all
 )
 
@@ -63,6 +67,7 @@ type message struct {
 	app.ChatMessage
 	text, reasoning strings.Builder // what streams; Text and Reasoning stay as they were read
 	missed          bool            // a piece was not heard: the message is being read anew
+	remedy          event.Remedy    // of one that failed just now
 }
 
 func (m *message) words() string    { return m.Text + m.text.String() }
@@ -78,10 +83,13 @@ type presenter struct {
 	notices      []row
 
 	rows    []row
-	touched map[string]bool // keys of rows that show something else now
-	moved   bool            // rows may have come or gone
-	current *message        // what streams
-	end     *message        // how the last turn ended, where that was not well: a turn can end between two answers
+	touched map[string]bool  // keys of rows that show something else now
+	moved   bool             // rows may have come or gone
+	current *message         // what streams
+	end     *message         // how the last turn ended, where that was not well: a turn can end between two answers
+	full    bool             // the conversation comes near what the model can read
+	refused bool             // its last request was refused because it was too large
+	now     func() time.Time // the clock; nil is the computer's
 }
 
 // changes are what one round did to the rows.
@@ -100,7 +108,7 @@ func (p *presenter) load(conversation string, messages []app.ChatMessage, items 
 	if conversation != p.conversation {
 		notices, end, live = nil, nil, nil
 	}
-	*p = presenter{notices: notices, end: end, conversation: conversation, working: working, rows: p.rows, touched: map[string]bool{}, moved: true}
+	*p = presenter{now: p.now, notices: notices, end: end, conversation: conversation, working: working, full: p.full && conversation == p.conversation, refused: p.refused && conversation == p.conversation, rows: p.rows, touched: map[string]bool{}, moved: true}
 	for _, m := range messages {
 		p.store(m)
 	}
@@ -117,15 +125,18 @@ func (p *presenter) earlier(messages []app.ChatMessage) {
 		}
 	}
 	p.messages = append(older, p.messages...)
+	p.place()
 	p.moved = true
 }
 
 // oldest is the Seq to page by; 0 where nothing is shown.
 func (p *presenter) oldest() int64 {
-	if len(p.messages) == 0 {
-		return 0
+	for _, m := range p.messages {
+		if m.Role != roleNote { // it stands where an older message does
+			return m.Seq
+		}
 	}
-	return p.messages[0].Seq
+	return 0
 }
 
 // waits says what waits for the person in the conversation now.
@@ -133,6 +144,13 @@ func (p *presenter) waits(items []consent.Item) {
 	p.items = slices.DeleteFunc(slices.Clone(items), func(i consent.Item) bool {
 		return i.Conversation != p.conversation || p.conversation == ""
 	})
+	for _, m := range p.messages {
+		for _, c := range m.Calls {
+			if c.State == callRunning && c.Record == 0 {
+				p.touched[keyOf(rowCall, c.ID)] = true // see held
+			}
+		}
+	}
 	p.moved = true
 }
 
@@ -251,6 +269,9 @@ func (p *presenter) apply(e event.Event) want {
 		p.notices, p.end = nil, nil
 	case event.Turn:
 		return p.ended(e)
+	case event.Compaction:
+		p.working, p.moved = e.State == event.CompactionStarted, true
+		return want{all: !p.working, head: true}
 	case event.MessageStarted:
 		p.started(e)
 	case event.Text:
@@ -276,11 +297,14 @@ func (p *presenter) apply(e event.Event) want {
 	case event.Waiting, event.WaitingGone:
 		return want{items: true}
 	case event.Notice:
+		if e.Kind == "context_full" { // a row of its own says so, as long as it is
+			return want{head: true}
+		}
 		p.notices = append(p.notices, row{kind: rowNotice, key: "notice:" + e.Kind + ":" + e.Server, text: sentence.Worded(e.Message)})
 		p.notices = compact(p.notices)
 		p.moved = true
 	case event.ConversationChanged:
-		return want{head: true, all: e.What == "branch" || e.What == "restored"}
+		return want{head: true, all: e.What == "branch" || e.What == "restored" || e.What == "compacted"}
 	}
 	return want{}
 }
@@ -333,6 +357,8 @@ func conversationOf(e event.Event) string {
 		return e.Conversation
 	case event.Notice:
 		return e.Conversation
+	case event.Compaction:
+		return e.Conversation
 	case event.ConversationChanged:
 		return e.Conversation
 	}
@@ -358,7 +384,7 @@ func (p *presenter) ended(e event.Turn) want {
 	p.endCurrent(state)
 	p.end = nil
 	if state != stateComplete || e.Error != "" {
-		p.end = &message{ChatMessage: app.ChatMessage{ID: "end", Role: roleAssistant, State: state, Error: e.Error}}
+		p.end = &message{ChatMessage: app.ChatMessage{ID: "end", Role: roleAssistant, State: state, Error: e.Error}, remedy: e.Remedy}
 	}
 	return want{all: true, items: true, head: true}
 }
@@ -393,7 +419,7 @@ func (p *presenter) onCall(id string, change func(*app.CallState)) bool {
 }
 
 func (p *presenter) touchMessage(m *message) {
-	for _, k := range []rowKind{rowUser, rowReasoning, rowAnswer, rowEnding, rowActions} {
+	for _, k := range []rowKind{rowUser, rowReasoning, rowAnswer, rowEnding, rowActions, rowNote} {
 		p.touched[keyOf(k, m.ID)] = true
 	}
 	for _, c := range m.Calls {

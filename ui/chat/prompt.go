@@ -174,7 +174,7 @@ func (a *asking) ask() {
 	if a.finish != nil {
 		a.next.words = lang.X("chat.use_prompt", "Use")
 	}
-	a.body.put(append(a.heading(), a.form, a.hints, a.buttons(a.next))...)
+	a.body.put(append(a.heading(), a.form, a.buttons(a.next))...)
 	a.resize()
 	a.p.lead(a.form, func() { a.form.FocusField(a.fields[0].Name) })
 }
@@ -224,6 +224,11 @@ func (a *asking) complete() {
 			a.hints.objects = nil
 			if err == nil { // a server without suggestions is no fault
 				a.suggest(name, value, got.Values)
+			}
+			if a.hints.objects == nil {
+				a.form.Below(name, nil, nil)
+			} else {
+				a.form.Below(name, a.hints, a.hints.HeightFor)
 			}
 			a.resize()
 		})

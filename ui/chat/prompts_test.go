@@ -190,6 +190,12 @@ func TestSuggestionsByKeyboard(t *testing.T) {
 	})
 	b.window.Canvas().Capture()
 	b.picture("suggested")
+	place := fyne.CurrentApp().Driver().AbsolutePositionForObject
+	for _, o := range test.LaidOutObjects(b.window.Canvas().Overlays().Top()) {
+		if e, ok := o.(*form.Entry); ok && e != field && place(e).Y < place(hints[0]).Y {
+			t.Errorf("what is suggested for the first field, at %v, stands below another at %v", place(hints[0]), place(e))
+		}
+	}
 	field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
 	if b.window.Canvas().Focused() != hints[0] {
 		t.Fatalf("Down leads to %T", b.window.Canvas().Focused())

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"slices"
 
 	"steward/app"
@@ -9,7 +10,7 @@ import (
 
 var kindNames = map[rowKind]string{
 	rowUser: "user:", rowReasoning: "reasoning:", rowAnswer: "answer:", rowCall: "call:", rowItem: "item:",
-	rowEnding: "ending:", rowActions: "actions:", rowThinking: "thinking:", rowNotice: "notice:", rowTop: "top:",
+	rowEnding: "ending:", rowActions: "actions:", rowThinking: "thinking:", rowNotice: "notice:", rowTop: "top:", rowNote: "note:", rowFull: "full:",
 }
 
 func keyOf(kind rowKind, id string) string { return kindNames[kind] + id }
@@ -71,6 +72,10 @@ func (p *presenter) arrange() []row {
 			out = append(out, row{kind: rowUser, key: keyOf(rowUser, m.ID), message: m})
 			continue
 		}
+		if m.Role == roleNote {
+			out = append(out, row{kind: rowNote, key: keyOf(rowNote, m.ID), message: m})
+			continue
+		}
 		if m.thoughts() != "" {
 			out = append(out, row{kind: rowReasoning, key: keyOf(rowReasoning, m.ID), message: m})
 		}
@@ -78,7 +83,7 @@ func (p *presenter) arrange() []row {
 			out = append(out, row{kind: rowAnswer, key: keyOf(rowAnswer, m.ID), message: m})
 		}
 		for i := range m.Calls {
-			c := &m.Calls[i]
+			c := p.held(&m.Calls[i])
 			asks := func(i consent.Item) bool { return i.Call != nil && i.Call.ID() == c.ID }
 			if !slices.ContainsFunc(items, asks) { // the card of a call that waits says all its line would
 				out = append(out, row{kind: rowCall, key: keyOf(rowCall, c.ID), call: c, message: m})
@@ -87,8 +92,8 @@ func (p *presenter) arrange() []row {
 			take(func(i consent.Item) bool { return slices.Equal(i.Running, []string{c.ID}) })
 		}
 		if ended(m) && m.Role == roleAssistant {
-			if p.end != nil && n == len(p.messages)-1 && m.Error == "" {
-				m.Error = p.end.Error
+			if p.end != nil && n == len(p.messages)-1 {
+				m.Error, m.remedy = cmp.Or(m.Error, p.end.Error), p.end.remedy
 			}
 			out = append(out, row{kind: rowEnding, key: keyOf(rowEnding, m.ID), message: m, last: n == len(p.messages)-1 && !p.working})
 		}
@@ -101,6 +106,9 @@ func (p *presenter) arrange() []row {
 	}
 	take(func(consent.Item) bool { return true })
 	out = append(out, p.notices...)
+	if p.full && !p.working && !p.refused && len(p.messages) > 0 {
+		out = append(out, row{kind: rowFull, key: keyOf(rowFull, "")})
+	}
 	if p.silent() {
 		out = append(out, row{kind: rowThinking, key: keyOf(rowThinking, "")})
 	}
@@ -108,6 +116,17 @@ func (p *presenter) arrange() []row {
 		out = append([]row{{kind: rowTop, key: keyOf(rowTop, "")}}, out...)
 	}
 	return out
+}
+
+// held shows a call as waiting where its turn asks whether it may go on: it has not begun.
+func (p *presenter) held(c *app.CallState) *app.CallState {
+	asks := func(i consent.Item) bool { return i.Kind == consent.KindRounds }
+	if c.State != callRunning || c.Record != 0 || !slices.ContainsFunc(p.items, asks) {
+		return c
+	}
+	waits := *c
+	waits.State = callWaiting
+	return &waits
 }
 
 // ended says whether an answer stopped before its end.
@@ -135,8 +154,8 @@ func (p *presenter) silent() bool {
 	return true
 }
 
-// runningCalls names the rows of calls that run, and of an answer that reasons, for the clock that counts their time.
-func (p *presenter) runningCalls() []int {
+// counting names the rows of calls that run and of an answer that reasons, for the clock that counts their time.
+func (p *presenter) counting() []int {
 	var out []int
 	for i, r := range p.rows {
 		if r.kind == rowCall && r.call.State == callRunning || r.kind == rowReasoning && !r.message.Thinking.IsZero() && r.message.streaming() {

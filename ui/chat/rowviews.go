@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/lang"
 	"fyne.io/fyne/v2/widget"
 
+	"steward/app"
 	"steward/app/clean"
 	"steward/ui/markdown"
 	"steward/ui/place"
@@ -49,6 +50,10 @@ func (p *Place) build(i int) fyne.CanvasObject {
 		return newActionsRow(p, r)
 	case rowNotice:
 		return newNoticeRow(r)
+	case rowNote:
+		return newNoteRow(p, r)
+	case rowFull:
+		return newFullRow(p, r)
 	case rowTop:
 		return newColumn(0, pad{top: 4 * theme.Step})
 	}
@@ -322,23 +327,29 @@ func (v *reasoningRow) paint() {
 // endingRow says that an answer did not come to its end, and offers the next step.
 type endingRow struct {
 	*column
+	p        *Place
+	remedy   *chip
+	buttons  *flowBox
 	sentence *text.View
 	mark     *widget.Icon
 	retry    *chip
 	models   *chip
+	waysOut  func(u app.ContextUse, last bool)
 }
 
 func newEndingRow(p *Place, r row) *endingRow {
-	e := &endingRow{sentence: text.NewView(words()), mark: widget.NewIcon(nil)}
+	e := &endingRow{p: p, remedy: newChip(strong, "", "", nil), sentence: text.NewView(words()), mark: widget.NewIcon(nil)}
 	p.textView(e.sentence)
-	e.retry = newChip(outlined, "retry", lang.X("common.retry", "Try again"), p.regenerate)
+	e.retry = newChip(outlined, "retry", lang.X("common.retry", "Try again"), p.tryAgain)
 	e.models = newChip(outlined, "model", lang.X("chat.model_settings", "Model settings"), func() { p.d.Open(place.Settings, "models") })
 	copied := newChip(quiet, "copy", lang.X("common.copy", "Copy"), func() { p.copyText(e.sentence.Plain()) })
-	for _, c := range []*chip{e.retry, e.models, copied} {
+	for _, c := range []*chip{e.remedy, e.retry, e.models, copied} {
 		c.small, c.onShort = true, p.d.Shortcut
 	}
-	card := newColumn(2*theme.Step, pad{2.5 * theme.Step, 3 * theme.Step, 2.5 * theme.Step, 4 * theme.Step},
-		newBeside(e.mark, e.sentence), newLine(2*theme.Step, []fyne.CanvasObject{e.retry, e.models, copied}, nil))
+	ways, waysOut := p.waysOut()
+	e.waysOut = waysOut
+	e.buttons = newFlow(2*theme.Step, append(ways, e.remedy, e.retry, e.models, copied)...)
+	card := newColumn(2*theme.Step, pad{2.5 * theme.Step, 3 * theme.Step, 2.5 * theme.Step, 4 * theme.Step}, newBeside(e.mark, e.sentence), e.buttons)
 	card.ground, card.edge = theme.RefusalTint, theme.Refusal
 	if r.message.State == stateStopped {
 		card.ground, card.edge = theme.CodeGround, theme.Line
@@ -355,7 +366,14 @@ func (e *endingRow) show(r row) bool {
 	}
 	e.mark.SetResource(theme.IconIn(icon, colour))
 	e.sentence.SetText(clean.Clean(endingWords(r.message)), text.Run{})
-	e.retry.Hidden, e.models.Hidden = !r.last, !r.last || r.message.State != stateFailed
+	e.p.remedyChip(e.remedy, r.message)
+	e.remedy.Hidden = e.remedy.Hidden || !r.last
+	e.remedy.Refresh()
+	u := e.p.head.facts.use
+	tooLarge := r.last && e.p.state.refused && r.message.State == stateFailed && (u.Results > 0 || u.Compactable)
+	e.retry.Hidden, e.models.Hidden = !r.last || tooLarge, !r.last || r.message.State != stateFailed
+	e.waysOut(u, tooLarge)
+	e.buttons.Refresh()
 	e.column.Refresh()
 	return true
 }

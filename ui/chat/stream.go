@@ -93,3 +93,38 @@ func (p *presenter) resume(live *message) {
 		ahead(&m.reasoning, live.thoughts(), m.Reasoning, true)
 	}
 }
+
+// place puts each note behind the last message that it stands for, once that is there.
+func (p *presenter) place() {
+	var notes []*message
+	p.messages = slices.DeleteFunc(p.messages, func(m *message) bool {
+		if m.Role == roleNote {
+			notes = append(notes, m)
+		}
+		return m.Role == roleNote
+	})
+	for _, n := range notes {
+		i := len(p.messages)
+		for i > 0 && (p.messages[i-1].Seq > n.Seq || p.messages[i-1].Seq == 0) {
+			i--
+		}
+		p.messages = slices.Insert(p.messages, i, n)
+	}
+}
+
+// fills says how far the conversation fills what the model can read; true where that changes what is shown.
+func (p *presenter) fills(full, refused bool) bool {
+	if p.full == full && p.refused == refused {
+		if full {
+			p.touched[keyOf(rowFull, "")] = true
+		}
+		return full
+	}
+	p.full, p.refused, p.moved = full, refused, true
+	for _, r := range p.rows {
+		if r.kind == rowEnding {
+			p.touched[r.key] = true
+		}
+	}
+	return true
+}

@@ -72,6 +72,8 @@ func why(t *app.OfferedTool) string {
 		return lang.X("chat.why_read_only", "not marked read-only")
 	case "app_only":
 		return lang.X("chat.why_app", "not meant for models")
+	case "left_out":
+		return lang.X("chat.why_left_out", "left out in this run")
 	case "server_off":
 		return lang.X("chat.why_server", "its server is off")
 	}
@@ -83,6 +85,7 @@ func why(t *app.OfferedTool) string {
 type switches struct {
 	p     *Place
 	rows  []switchRow
+	limit *text.Label // how many the endpoint takes
 	list  *list.List
 	views map[*switchView]bool
 }
@@ -106,10 +109,12 @@ func (p *Place) toolSwitches() {
 	}
 	room := canvas.NewRectangle(theme.Color(theme.Clear))
 	room.SetMinSize(fyne.NewSize(width, height))
-	title := text.NewLabel(lang.X("chat.tools_here", "Tools in this chat"), text.Run{Bold: true}, text.Cut)
+	title := text.NewLabel(lang.X("chat.tools_here", "Tools in this chat"), text.Run{Bold: true}, text.Whole)
 	var done func()
 	manage := newChip(quiet, "servers", lang.X("chat.manage_servers", "Servers"), func() { done(); p.d.Open(place.Servers, "") })
-	top := container.New(layout.NewCustomPaddedLayout(4, 4, 12, 4), newLine(theme.Step, nil, title, manage))
+	w.limit = text.NewLabel("", text.Run{}, text.Cut)
+	w.showLimit()
+	top := container.New(layout.NewCustomPaddedLayout(4, 4, 12, 4), newLine(theme.Step, []fyne.CanvasObject{title}, w.limit, manage))
 	at := below(p.head.tools).AddXY(p.head.tools.Size().Width-width, 0)
 	p.switches = w
 	done = p.d.Layer.Popup(container.NewBorder(top, nil, nil, nil, container.NewStack(room, body)), at, func() {
@@ -119,8 +124,12 @@ func (p *Place) toolSwitches() {
 	})
 }
 
+// showLimit says how many tools are chosen of those that the endpoint takes.
+func (w *switches) showLimit() { w.limit.SetText(w.p.head.facts.limitWords()) }
+
 // refresh shows what is offered now.
 func (w *switches) refresh() {
+	w.showLimit()
 	rows := switchRows(w.p.head.facts.tools, w.p.settings)
 	same := slices.EqualFunc(w.rows, rows, func(a, b switchRow) bool { return a.name() == b.name() })
 	w.rows = rows
@@ -169,7 +178,7 @@ func (v *switchView) show(r switchRow) {
 	}
 	v.note.set(note, text.Run{Color: theme.Dim})
 	v.check.Checked = r.on
-	if r.tool != nil && (r.tool.Why == "not_reviewed" || r.tool.Why == "app_only" || r.tool.Why == "server_off") {
+	if r.tool != nil && (r.tool.Why == "not_reviewed" || r.tool.Why == "app_only" || r.tool.Why == "left_out" || r.tool.Why == "server_off") {
 		v.check.Disable()
 	} else {
 		v.check.Enable()

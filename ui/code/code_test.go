@@ -235,7 +235,7 @@ func TestViewerTakesAnySize(t *testing.T) {
 
 func TestCopyButtonSaysThatItCopied(t *testing.T) {
 	var copied string
-	_, l := NewView("", "a\tb\n", Config{Words: words(), Clipboard: func(s string) { copied = s }})
+	l := NewListing("", "a\tb\n", false, text.Block{}, Config{Words: words(), Clipboard: func(s string) { copied = s }}, func() {})
 	l.copy.FocusGained()
 	l.copy.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 	if copied != "a\tb\n" || labelOf(l.copy) != "Copied" {

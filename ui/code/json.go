@@ -3,8 +3,6 @@ package code
 import (
 	"bytes"
 	"encoding/json"
-
-	"steward/ui/text"
 )
 
 // Pretty sets JSON out over several lines. Keys keep their order, numbers and strings their spelling, double keys stay.
@@ -50,10 +48,4 @@ func indented(raw string) int {
 		}
 	}
 	return size
-}
-
-// NewJSON makes a view of JSON, set out and coloured, that folds when it is long.
-func NewJSON(raw string, cfg Config) *text.View {
-	v, _ := NewView("json", Pretty(raw), cfg)
-	return v
 }

@@ -149,16 +149,6 @@ func (l *Listing) opened() *text.Pane {
 	return l.viewer
 }
 
-// NewView makes a view of one listing, and the listing to update it.
-func NewView(lang, src string, cfg Config) (*text.View, *Listing) {
-	v := text.NewView(cfg.Words)
-	v.Clipboard = cfg.Clipboard
-	var l *Listing
-	l = NewListing(lang, src, false, text.Block{}, cfg, func() { v.SetBlocks([]*text.Block{l.Block()}) })
-	v.SetBlocks([]*text.Block{l.Block()})
-	return v, l
-}
-
 // NewViewer makes a viewer for text of any length: unbroken lines with numbers, of which only those that are seen are
 // made. Beyond 200 KB it has no colours.
 func NewViewer(lang, src string, cfg Config) *text.Pane {

@@ -48,6 +48,9 @@ type Form struct {
 
 	text   TextFactory
 	rows   []*row
+	below  fyne.CanvasObject // see Below
+	tall   func(width float32) float32
+	host   *row // that it stands below
 	width  float32
 	height float32
 }
@@ -64,6 +67,14 @@ func New(fields []Field, text TextFactory) *Form {
 		f.rows = append(f.rows, r)
 	}
 	return f
+}
+
+// Below puts an object below a field, such as what may be answered there, in place of the one that stood below
+// another; nil takes it away. height is what it needs at a width. Tab leads to it behind all fields. Call Below again
+// after it has changed.
+func (f *Form) Below(name string, object fyne.CanvasObject, height func(width float32) float32) {
+	f.below, f.tall, f.host = object, height, f.row(name)
+	f.resettle()
 }
 
 func (f *Form) row(name string) *row {
@@ -265,6 +276,15 @@ func (f *Form) lay(width float32, put bool) float32 {
 			}
 			y += h
 		}
+		if f.below != nil && f.host == r {
+			y += inside
+			h := f.tall(width - 2*inset)
+			if put {
+				f.below.Resize(fyne.NewSize(width-2*inset, h))
+				f.below.Move(fyne.NewPos(inset, y))
+			}
+			y += h
+		}
 	}
 	return y + inset
 }
@@ -306,6 +326,9 @@ func (r *renderer) Objects() []fyne.CanvasObject {
 	var all []fyne.CanvasObject
 	for _, row := range r.form.rows {
 		all = append(all, row.parts()...)
+	}
+	if r.form.below != nil && r.form.host != nil {
+		all = append(all, r.form.below)
 	}
 	return all
 }

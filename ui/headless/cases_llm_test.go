@@ -257,6 +257,7 @@ func TestThoughtsAreNotTheAnswer(t *testing.T) {
 func TestThoughtsGoBackWhereDemanded(t *testing.T) {
 	t.Parallel()
 	script := strict(Reply(Reasoning("think"), echoes(0, "c1", `{"text":"a"}`), Finish("tool_calls"), Done()), Say("Plain."), Say("Next."))
+	script.Rules = "deepseek"
 	script.Check = func(r Request) (int, string) {
 		if n := strings.Count(string(r.Body), `"role":"assistant"`); n != strings.Count(string(r.Body), `"reasoning_content":`) {
 			return 400, `{"error":{"message":"reasoning_content must be passed back"}}`

@@ -48,7 +48,7 @@ type flags struct {
 	baseURL, model, keyEnv    string
 	conversation              string
 	consent, elicit, sampling string
-	roots, attach             []string
+	roots, attach, without    []string
 	toolTimeout               time.Duration
 	maxRounds                 int
 	events, json              bool
@@ -215,6 +215,7 @@ func (c *command) flagSet(s spec) *flag.FlagSet {
 		set.StringVar(&c.sampling, "sampling", "", "")
 		set.Var(list{&c.roots}, "root", "")
 		set.Var(list{&c.attach}, "attach", "")
+		set.Var(list{&c.without}, "without", "")
 		set.Var(span{&c.toolTimeout}, "tool-timeout", "")
 		set.IntVar(&c.maxRounds, "max-rounds", 0, "")
 		set.BoolVar(&c.events, "events", false, "")

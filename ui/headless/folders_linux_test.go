@@ -40,14 +40,18 @@ func TestDoctorListsAllProblemsAsJSON(t *testing.T) {
 	for i := range tools {
 		tools[i] = fmt.Sprintf(`{"name":"t%d","inputSchema":%d}`, i, i)
 	}
+	// The lists beside that of the tools are looked at too.
+	prompts := []string{"--step", `initialize=@result {"protocolVersion":"2025-06-18","capabilities":{"tools":{},"prompts":{}}}`, "--step", `prompts/list=@result {"prompts":[{"name":7}]}`}
 	list := `tools/list=@result {"tools":[{"name":"good","inputSchema":{"type":"object"}},` + strings.Join(tools, ",") + `]}`
-	servers, data := serversFile(t, scripted("--step", list)), t.TempDir()
-	if text := steward(t, "doctor", "--data", data, "--servers", servers).out; !strings.Contains(text, "And 4 more; the command steward doctor s --json lists all.") {
+	servers, data := serversFile(t, scripted(append(prompts, "--step", list)...)), t.TempDir()
+	if text := steward(t, "doctor", "--data", data, "--servers", servers).out; !strings.Contains(text, "And 5 more; the command steward doctor s --json lists all.") {
 		t.Errorf("text: %s", text)
 	}
 	var found []struct{ Problems []string }
 	out := steward(t, "doctor", "--json", "--data", data, "--servers", servers).out
-	if err := json.Unmarshal([]byte(out), &found); err != nil || len(found) != 1 || len(found[0].Problems) != 9 || !strings.Contains(found[0].Problems[8], "t8") {
+	if err := json.Unmarshal([]byte(out), &found); err != nil || len(found) != 1 || len(found[0].Problems) != 10 || !strings.Contains(found[0].Problems[8], "t8") || !strings.HasPrefix(found[0].Problems[9], "prompt number 1: ") {
 		t.Errorf("%v: %s", err, out)
 	}
+	steward(t, "prompts", "--data", data, "--servers", servers).mustExit(t, 0).mustSay(t, "some was left out", "its name is of the wrong type")
+	steward(t, "tools", "--data", data, "--servers", servers).mustExit(t, 0).mustSay(t, "some was left out", "And 8 more")
 }

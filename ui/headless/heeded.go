@@ -12,6 +12,7 @@ import (
 // command.
 var heeds = map[string][]string{
 	"attach":       {"ask"},
+	"without":      {"ask", "tools"},
 	"conversation": {"ask", "call", "journal list", "journal export"},
 	"events":       {"ask", "call"},
 	"json":         {"servers list", "journal list", "journal show", "journal verify", "doctor", "tools", "prompts", "resources"},

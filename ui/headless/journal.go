@@ -38,7 +38,7 @@ func (r *run) journal(ctx context.Context) (code int, err error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	code, err = r.read(ctx, reader.Journal(), filter, number)
+	code, err = r.read(ctx, reader, filter, number)
 	err = errors.Join(err, reader.Close(ctx))
 	if r.acknowledge && code == exitFailed && err == nil {
 		return r.goOn(ctx)
@@ -46,12 +46,13 @@ func (r *run) journal(ctx context.Context) (code int, err error) {
 	return code, err
 }
 
-func (r *run) read(ctx context.Context, j *journal.Journal, filter journal.Filter, number int64) (int, error) {
+func (r *run) read(ctx context.Context, reader *app.Reader, filter journal.Filter, number int64) (int, error) {
+	j := reader.Journal()
 	switch r.sub {
 	case "list":
 		return exitOK, r.listRecords(ctx, j, filter)
 	case "show":
-		return exitOK, r.showRecord(ctx, j, number)
+		return exitOK, r.showRecord(ctx, reader, number)
 	case "verify":
 		return r.verify(ctx, j)
 	default:
@@ -124,18 +125,23 @@ func (r *run) listRecords(ctx context.Context, j *journal.Journal, f journal.Fil
 	})
 }
 
-func (r *run) showRecord(ctx context.Context, j *journal.Journal, n int64) error {
-	d, err := j.Show(ctx, n)
+func (r *run) showRecord(ctx context.Context, reader *app.Reader, n int64) error {
+	d, err := reader.Journal().Show(ctx, n)
 	if err != nil {
 		return err
 	}
+	whole, err := reader.WholeResult(ctx, d)
+	if err != nil {
+		return fmt.Errorf("the whole result of record %d cannot be read: %w", n, err)
+	}
 	if r.json {
-		return writeJSON(r.Out, d)
+		return writeJSON(r.Out, wholeRecord{d, whole})
 	}
 	text, err := recordText(d)
 	if err != nil {
 		return fmt.Errorf("record %d cannot be shown: %w", n, err)
 	}
+	text += wholeText(whole)
 	_, err = io.WriteString(r.Out, text)
 	return err
 }

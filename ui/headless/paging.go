@@ -136,6 +136,8 @@ func (t *terminal) answer(ctx context.Context, item consent.Item) (consent.Answe
 		return t.putSampling(ctx, item)
 	case consent.KindSignIn:
 		return t.putSignIn(ctx, item)
+	case consent.KindRounds:
+		return t.putRounds(ctx, item)
 	default:
 		return t.putCall(ctx, item)
 	}

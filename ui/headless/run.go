@@ -136,8 +136,9 @@ func (r *run) options() app.Options {
 		Data:         r.data,
 		ServersFile:  r.serversFile,
 		Endpoint:     app.Endpoint{BaseURL: r.baseURL, Model: r.model, KeyEnv: r.keyEnv},
-		Policy:       app.Policy{Calls: "deny", Elicit: "decline", Sampling: "deny", SignIn: "deny"},
+		Policy:       app.Policy{Calls: "deny", Elicit: "decline", Sampling: "deny", SignIn: "deny", Rounds: "deny"},
 		Roots:        r.roots,
+		Without:      r.without,
 		ToolTimeout:  r.toolTimeout,
 		MaxRounds:    r.maxRounds,
 		Conversation: r.conversation,
@@ -161,9 +162,9 @@ func (r *run) concerns() []string {
 }
 
 // openStatus is the exit status where the program cannot be opened: a folder of --root that
-// must not be shared is a fault of the command line.
+// must not be shared, or a server of --without that is none, is a fault of the command line.
 func openStatus(err error) int {
-	if app.Explain(err).Key == "root_refused" {
+	if key := app.Explain(err).Key; key == "root_refused" || key == "left_out" {
 		return exitUsage
 	}
 	return exitFailed
@@ -291,9 +292,9 @@ func (r *run) policy() (app.Policy, *terminal, error) {
 	otherwise(&p.Calls, "deny")
 	otherwise(&p.Elicit, "decline")
 	otherwise(&p.Sampling, "deny")
-	p.SignIn = "deny"
-	if t != nil && !t.piped { // a line that was written for another question opens no page
-		p.SignIn = "ask"
+	p.SignIn, p.Rounds = "deny", "deny"
+	if t != nil && !t.piped { // a line that was written for another question opens no page and lets nothing go on
+		p.SignIn, p.Rounds = "ask", "ask"
 	}
 	return p, t, nil
 }

@@ -69,6 +69,9 @@ func (t *terminal) putBrowser(ctx context.Context, item consent.Item) (consent.A
 	p := item.Presentation
 	_, err := t.put(ctx, func(c *card) {
 		c.rule()
+		if p.Message != "" {
+			c.line("", p.Message)
+		}
 		c.line("", fmt.Sprintf("Waiting until you have signed in to %s in the browser. Where no page was opened, open this one yourself, on this computer:", cutShort(p.Server, nameCharacters)))
 		c.printf("    %s\n", p.URL)
 	}, offer{choices: []choice{{"x", "cancel", "give up signing in", false}, {"n", "no", "the same", false}}}, new(bool))

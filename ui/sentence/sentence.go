@@ -74,6 +74,13 @@ func at(s string) string {
 // Worded gives a sentence of the core in the person's language; one that is not known stays as it is. What is filled in
 // stays as it came, so it is as safe to show as the sentence was.
 func Worded(s string) string {
+	if m := placed.FindStringSubmatch(s); m != nil {
+		data := map[string]any{"server": m[1], "line": m[2], "problem": advised(m[3])}
+		if m[1] != "" {
+			return lang.X("core.cf_server", "server {{.server}}: line {{.line}}: {{.problem}}", data)
+		}
+		return lang.X("core.cf_line", "line {{.line}}: {{.problem}}", data)
+	}
 	sentences, _ := patterns()
 	if out, ok := worded(sentences, s); ok {
 		return out
@@ -91,8 +98,44 @@ func Worded(s string) string {
 			if len(p.names) == 0 && p.english == s[at+1:] {
 				return s[:at+1] + p.say(nil)
 			}
+			if strings.HasPrefix(p.key, prefix+"hint_") {
+				if out, ok := worded([]pattern{p}, s[at+1:]); ok {
+					return s[:at+1] + out
+				}
+			}
 		}
 	}
+}
+
+// placed is what is said of a line of a file, of a server's entry there where it is named.
+var placed = regexp.MustCompile(`^(?:server ("(?:[^"\\]|\\.)*"): )?line (\d+): (.*)$`)
+
+// advised words a sentence and what to do about it: both where both are known, else the whole, else the sentence.
+func advised(s string) string {
+	first := ""
+	for at := 0; ; {
+		next := strings.Index(s[at:], ". ")
+		if next < 0 {
+			break
+		}
+		at += next + 1
+		head, tail := s[:at-1], s[at+1:]
+		if !Known(head) {
+			continue
+		}
+		said := Worded(head)
+		if said += stop(said, head); strings.HasSuffix(said, ".") {
+			said += " "
+		}
+		if Known(tail) {
+			return said + Worded(tail)
+		}
+		first = cmp.Or(first, said+tail)
+	}
+	if first == "" || Known(s) {
+		return Worded(s)
+	}
+	return first
 }
 
 // Lines words each line of a text that the core has put together of sentences, also one that ends with a full stop and
@@ -170,6 +213,11 @@ func part(name, s string) string {
 	switch name {
 	case "why":
 		return each(s, "; ", at)
+	case "problem": // one sentence
+		if body, ended := strings.CutSuffix(s, "."); ended && Known(body) {
+			return Worded(body) + stop(Worded(body), body)
+		}
+		return Worded(s)
 	case "kinds":
 		return each(s, " or ", piece)
 	case "classes":

@@ -48,7 +48,7 @@ func (k *kit) ask(p *page, fields []form.Field, name func(app.Completing) app.Co
 			q.complete()
 		}
 	}
-	q.object = column(2*step, q.form, q.hints)
+	q.object = q.form
 	q.hints.Hide()
 	return q
 }
@@ -114,7 +114,7 @@ func (q *asking) suggest(name, value string, found app.Suggestions) {
 	q.show(hints, more)
 }
 
-// show puts suggestions below the form.
+// show puts suggestions below their field.
 func (q *asking) show(hints []fyne.CanvasObject, more string) {
 	if len(hints) == 0 && !q.hints.Visible() {
 		return
@@ -126,7 +126,10 @@ func (q *asking) show(hints []fyne.CanvasObject, more string) {
 			q.hints.Add(caption(more, theme.Dim, text.Whole))
 		}
 	}
-	if q.hints.Hidden = len(hints) == 0; !q.hints.Hidden {
+	if q.hints.Hidden = len(hints) == 0; q.hints.Hidden {
+		q.form.Below("", nil, nil)
+	} else {
+		q.form.Below(q.field, q.hints, func(width float32) float32 { return heightOf(q.hints, width) })
 		q.hints.Refresh()
 	}
 	q.page.changed()

@@ -20,6 +20,7 @@ import (
 	"steward/ui/form"
 	"steward/ui/language"
 	"steward/ui/place"
+	"steward/ui/sentence"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -276,7 +277,7 @@ func (b *bench) done(o app.Outcome, err error) {
 
 // outcomeWords say how a call ended, with its time.
 func outcomeWords(o app.Outcome) (string, fyne.ThemeColorName) {
-	data := map[string]any{"seconds": seconds(o.Seconds), "reason": clean.Clean(o.Reason), "outcome": o.Outcome}
+	data := map[string]any{"seconds": seconds(o.Seconds), "reason": clean.Clean(sentence.Worded(o.Reason)), "outcome": o.Outcome}
 	s, colour := lang.X("servers.outcome_other", "Ended: {{.outcome}}", data), theme.Refusal
 	switch {
 	case o.Decision == "denied" || o.Decision == "deny":
@@ -291,7 +292,7 @@ func outcomeWords(o app.Outcome) (string, fyne.ThemeColorName) {
 		s = lang.X("servers.outcome_timeout", "{{.seconds}} s · no answer came in time", data)
 	}
 	if o.Reason != "" {
-		s += " · " + clean.Clean(o.Reason)
+		s += " · " + clean.Clean(sentence.Worded(o.Reason))
 	}
 	return s, colour
 }

@@ -10,11 +10,9 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"steward/app"
-	"steward/app/clean"
 	"steward/ui/button"
 	"steward/ui/form"
 	"steward/ui/language"
-	"steward/ui/list"
 	"steward/ui/text"
 	"steward/ui/theme"
 )
@@ -34,20 +32,22 @@ type editor struct {
 	status   *text.Label
 	test     *button.Button
 	save     *button.Button
-	models   []string
-	choice   *list.List
-	holder   *fyne.Container
+	models   *modelChoice
+	reach    *reachFields
+	fields   *fyne.Container
+	scroll   *container.Scroll
+	laid     [2]float32 // heights that the dialog was laid out for
 	busy     bool
 	close    func()
 }
 
 // edit opens the dialog for an endpoint, stored or new. keys is where a person gets a key, "" where none is needed.
 func (s *Place) edit(e app.ModelEndpoint, keys string) *editor {
-	d := &editor{s: s, endpoint: e, name: form.NewEntry(), address: form.NewEntry(), model: form.NewEntry(), key: form.NewSecret()}
+	d := &editor{s: s, endpoint: e, name: form.NewEntry(), address: form.NewEntry(), model: form.NewEntry(), key: form.NewSecret(), reach: newReachFields(e.Reach)}
 	for entry, value := range map[*form.Entry]string{d.name: e.Name, d.address: e.BaseURL, d.model: e.Model} {
 		entry.SetText(value)
 	}
-	for _, entry := range []*form.Entry{d.name, d.address, d.model, d.key} {
+	for _, entry := range append([]*form.Entry{d.name, d.address, d.model, d.key}, d.reach.entries()...) {
 		entry.OnKey = d.keyed
 		entry.OnShortcut = s.d.Shortcut
 	}
@@ -61,41 +61,83 @@ func (s *Place) edit(e app.ModelEndpoint, keys string) *editor {
 	d.test = button.New(button.Outlined, "", lang.X("settings.test_connection", "Test connection"), d.try)
 	d.save = button.New(button.Strong, "", lang.X("common.save", "Save"), d.store)
 	d.address.OnChanged = func(string) { d.check() }
-	d.choice = list.NewEqual(list.Source{
-		Len: func() int { return len(d.models) },
-		Build: func(i int) fyne.CanvasObject {
-			return text.NewLabel("  "+clean.Line(d.models[i], 200), text.Run{}, text.Cut)
-		},
-		Update: func(o fyne.CanvasObject, i int) bool {
-			o.(*text.Label).SetText("  "+clean.Line(d.models[i], 200), text.Run{})
-			return true
-		},
-	}, 26)
-	d.choice.Selectable = true
-	d.choice.OnSelected = func(i int) { d.model.SetText(d.models[i]) }
-	height := room(0)
-	d.holder = container.NewStack(height, d.choice)
-	d.holder.Hide()
-	title := lang.X("settings.edit_endpoint", "Model endpoint")
-	body := below(text.NewLabel(title, text.Run{Bold: true}, text.Whole), room(asking),
-		labelled(lang.X("settings.name", "Name"), d.name), labelled(lang.X("settings.address", "Address"), d.address),
-		labelled(lang.X("settings.key", "Key"), d.key))
-	if keys != "" {
-		body.Add(labelled("", wrapped(lang.X("settings.keys_at", "Keys are made at {{.url}}", map[string]any{"url": keys}), text.Run{Color: theme.Dim}, asking-150)))
-	}
-	for _, o := range []fyne.CanvasObject{
-		labelled(lang.X("settings.model", "Model"), d.model), d.holder, d.clear,
+	d.models = newModelChoice(func(m string) { d.model.SetText(m) })
+	d.model.OnChanged = func(typed string) { d.models.search(typed); d.arrange() }
+	d.fields = d.column(keys)
+	d.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(0, 0, 0, 2*theme.Step), d.fields)) // the bar beside the fields
+	title := text.NewLabel(lang.X("settings.edit_endpoint", "Model endpoint"), text.Run{Bold: true}, text.Whole)
+	body := below(title, room(asking), d.scroll,
 		&fyne.Container{Layout: fixedWidth{asking}, Objects: []fyne.CanvasObject{d.status}},
-		container.NewHBox(d.test, layout.NewSpacer(), button.New(button.Outlined, "", lang.X("common.cancel", "Cancel"), func() { d.close() }), d.save),
-	} {
-		body.Add(o)
-	}
+		container.NewHBox(d.test, layout.NewSpacer(), button.New(button.Outlined, "", lang.X("common.cancel", "Cancel"), func() { d.close() }), d.save))
 	d.check() // what is hidden takes no room
 	d.close = s.d.Layer.Dialog(body, nil)
 	if w := s.d.Window(); w != nil {
 		w.Canvas().Focus(d.first())
 	}
 	return d
+}
+
+// column are the fields, those that few need folded away.
+func (d *editor) column(keys string) *fyne.Container {
+	out := below(labelled(lang.X("settings.name", "Name"), d.name), labelled(lang.X("settings.address", "Address"), d.address),
+		labelled(lang.X("settings.key", "Key"), d.key))
+	if keys != "" {
+		out.Add(labelled("", wrapped(lang.X("settings.keys_at", "Keys are made at {{.url}}", map[string]any{"url": keys}), text.Run{Color: theme.Dim}, asking-150-2*theme.Step)))
+	}
+	out.Add(labelled(lang.X("settings.model", "Model"), d.model))
+	out.Add(d.models.canvas)
+	out.Add(d.clear)
+	out.Add(d.compatibilityButton())
+	var more *button.Button
+	more = button.New(button.Quiet, "chevron-right", lang.X("settings.more_reach", "Proxy, certificates, headers, waiting"), func() {
+		d.reach.canvas.Hidden = !d.reach.canvas.Hidden
+		icon := "chevron-down"
+		if d.reach.canvas.Hidden {
+			icon = "chevron-right"
+		}
+		more.SetIcon(icon)
+		d.arrange()
+	})
+	more.OnKey = d.keyed
+	d.reach.canvas.Hidden = true
+	out.Add(beside(more))
+	out.Add(d.reach.canvas)
+	return out
+}
+
+// arrange makes the fields as high as they are, and lets them scroll where the window is too low for them.
+func (d *editor) arrange() {
+	if d.scroll == nil {
+		return
+	}
+	height := d.scroll.Content.MinSize().Height
+	if w := d.s.d.Window(); w != nil {
+		height = min(height, max(w.Canvas().Size().Height-d.chrome(), 120))
+	}
+	if height == d.scroll.MinSize().Height && !d.moved() {
+		return // with each key, the whole dialog would be laid out
+	}
+	d.scroll.SetMinSize(fyne.NewSize(asking, height))
+	d.scroll.Content.Refresh()
+	d.scroll.Refresh()
+	if w := d.s.d.Window(); w != nil && d.close != nil {
+		for _, o := range w.Canvas().Overlays().List() {
+			o.Refresh() // the dialog is as high as what is in it
+		}
+	}
+}
+
+// moved says whether something in the dialog is higher or lower than it was laid out for.
+func (d *editor) moved() bool {
+	words, content := d.status.HeightFor(asking), d.scroll.Content.MinSize().Height
+	same := words == d.laid[0] && content == d.laid[1]
+	d.laid = [2]float32{words, content}
+	return !same
+}
+
+// chrome is what of the dialog is not the fields.
+func (d *editor) chrome() float32 {
+	return 130 + max(d.status.HeightFor(asking), 20)
 }
 
 // first is where the person most likely has something to type.
@@ -118,6 +160,7 @@ func (d *editor) keyed(e *fyne.KeyEvent) bool {
 func (d *editor) check() {
 	address := strings.TrimSpace(d.address.Text)
 	d.clear.Hidden = !strings.HasPrefix(strings.ToLower(address), "http://")
+	d.arrange()
 	if address == "" || d.busy {
 		d.test.Disable()
 		d.save.Disable()
@@ -127,53 +170,67 @@ func (d *editor) check() {
 	}
 }
 
-func (d *editor) described() app.ModelEndpoint {
+// described is the endpoint as it stands in the fields; the error says which of them cannot be read.
+func (d *editor) described() (app.ModelEndpoint, error) {
 	e := d.endpoint
 	e.Name, e.BaseURL, e.Model = strings.TrimSpace(d.name.Text), strings.TrimSpace(d.address.Text), strings.TrimSpace(d.model.Text)
 	e.AllowHTTP = d.clear.Checked && !d.clear.Hidden
-	return e
+	var err error
+	e.Reach, err = d.reach.reach()
+	return e, err
+}
+
+func (d *editor) say(words string, look text.Run) {
+	d.status.SetText(words, look)
+	d.arrange()
 }
 
 func (d *editor) working(busy bool) {
 	d.busy = busy
 	if busy {
-		d.status.SetText(lang.X("common.working", "Working…"), text.Run{Color: theme.Dim})
+		d.say(lang.X("common.working", "Working…"), text.Run{Color: theme.Dim})
 	}
 	d.check()
 }
 
 // try asks the endpoint for its models.
 func (d *editor) try() {
+	e, err := d.described()
+	if err != nil {
+		d.say("✗ "+language.Message(err), text.Run{Color: theme.Refusal})
+		return
+	}
 	d.working(true)
-	d.s.p.test(d.described(), d.key.Text, func(models []string, err error) {
+	d.s.p.test(e, d.key.Text, func(models []app.ModelInfo, err error) {
 		d.working(false)
 		if err != nil {
-			d.status.SetText("✗ "+language.Message(err), text.Run{Color: theme.Refusal})
+			d.say("✗ "+language.Message(err), text.Run{Color: theme.Refusal})
 			return
 		}
-		d.status.SetText("✓ "+lang.X("settings.works", "It works and offers {{.count}} models.", map[string]any{"count": len(models)}), text.Run{Color: theme.Good})
-		d.models = models
-		d.choice.Reset()
-		d.holder.Hidden = len(models) == 0
-		if d.model.Text == "" && len(models) > 0 {
-			d.model.SetText(models[0])
+		d.models.set(models)
+		if d.model.Text == "" {
+			d.model.SetText(d.models.first())
 		}
-		d.holder.Objects[0] = tall(min(130, float32(26*len(models))))
-		d.holder.Refresh()
+		d.say("✓ "+lang.X("settings.works", "It works and offers {{.count}} models.", map[string]any{"count": len(models)}), text.Run{Color: theme.Good})
 	})
 }
 
 // store keeps the dialog open until everything is stored.
 func (d *editor) store() {
 	if strings.TrimSpace(d.model.Text) == "" {
-		d.status.SetText(lang.X("settings.model_missing", "Name a model, or test the connection to choose one."), text.Run{Color: theme.Waiting})
+		d.say(lang.X("settings.model_missing", "Name a model, or test the connection to choose one."), text.Run{Color: theme.Waiting})
+		return
+	}
+	e, err := d.described()
+	if err != nil {
+		d.say("✗ "+language.Message(err), text.Run{Color: theme.Refusal})
 		return
 	}
 	d.working(true)
-	d.s.p.save(d.described(), d.key.Text, func(err error) {
+	d.s.p.save(e, d.key.Text, func(err error) {
 		d.working(false)
 		if err != nil {
-			d.status.SetText("✗ "+language.Message(err), text.Run{Color: theme.Refusal})
+			d.say("✗ "+language.Message(err), text.Run{Color: theme.Refusal})
 			return
 		}
 		d.key.SetText("")

@@ -52,7 +52,7 @@ func (s *Place) reach() []fyne.CanvasObject {
 	s.network = f
 	save := button.New(button.Strong, "", lang.X("common.save", "Save"), func() { s.saveReach(f) })
 	return []fyne.CanvasObject{
-		note(lang.X("settings.network_note", "For servers that are addresses. It holds when a server is next started; an entry of servers.json may say otherwise for its server.")),
+		note(lang.X("settings.network_note", "For servers that are addresses, and for models. It holds when a server is next started and when a model is next asked; an entry of servers.json and a model endpoint may say otherwise for themselves.")),
 		&fyne.Container{Layout: fixedWidth{wide}, Objects: []fyne.CanvasObject{f}}, beside(save),
 	}
 }

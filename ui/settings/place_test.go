@@ -86,15 +86,15 @@ func TestAnEndpointIsTestedAndStored(t *testing.T) {
 	e.address.SetText(s.URL + "/v1")
 	e.key.SetText("sk-wrong-0123456789")
 	test.Tap(e.test)
-	b.Until("a refusal", func() bool { return !e.busy && len(e.models) == 0 })
+	b.Until("a refusal", func() bool { return !e.busy && len(e.models.all) == 0 })
 	e.key.SetText("sk-right-0123456789")
 	test.Tap(e.test)
-	b.Until("the models", func() bool { return len(e.models) == 2 })
-	if e.model.Text == "" || e.holder.Hidden {
+	b.Until("the models", func() bool { return len(e.models.all) == 2 })
+	if e.model.Text == "" || e.models.canvas.Hidden {
 		t.Errorf("the models are not offered; %q is chosen", e.model.Text)
 	}
 	b.Picture("settings-tested")
-	e.choice.OnSelected(slices.Index(e.models, "large"))
+	e.models.list.OnSelected(slices.IndexFunc(e.models.shown, func(m app.ModelInfo) bool { return m.ID == "large" }))
 	test.Tap(e.save)
 	stored := func() *app.ModelEndpoint {
 		i := slices.IndexFunc(b.p.state.endpoints, func(e app.ModelEndpoint) bool { return e.Name == "Mine" })
@@ -223,6 +223,10 @@ func TestLook(t *testing.T) {
 			}
 			b.edit(app.ModelEndpoint{Name: "OpenAI", BaseURL: "https://api.openai.com/v1"}, "https://platform.openai.com/api-keys")
 			b.Picture("settings-" + variant + "-" + tongue + "-edit")
+			b.Layer.Escape()
+			b.edit(app.ModelEndpoint{Name: "OpenAI", BaseURL: "https://api.openai.com/v1", Model: "gpt-5.1", Traits: map[string]string{"stop": "yes"}}, "").openCompatibility()
+			b.Picture("settings-" + variant + "-" + tongue + "-compatibility")
+			b.Layer.Escape()
 			b.Layer.Escape()
 		}
 	}

@@ -158,7 +158,7 @@ func (p *presenter) do(work func(ctx context.Context) error, then func()) {
 }
 
 // test asks an endpoint for its models. Nothing is stored.
-func (p *presenter) test(e app.ModelEndpoint, key string, done func(models []string, err error)) {
+func (p *presenter) test(e app.ModelEndpoint, key string, done func(models []app.ModelInfo, err error)) {
 	p.d.Go(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, enough)
 		defer cancel()
@@ -172,10 +172,14 @@ func (p *presenter) save(e app.ModelEndpoint, key string, done func(err error)) 
 	p.d.Go(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
-		_, err := p.d.App.SaveEndpoint(ctx, e, key)
+		id, err := p.d.App.SaveEndpoint(ctx, e, key)
 		p.d.Do(func() {
 			done(err)
 			p.happened()
 		})
+		if err == nil {
+			// What it says about its models is known from now on; where it does not answer, the menu of models says why.
+			_, _ = p.d.App.ModelList(ctx, id, true)
+		}
 	})
 }

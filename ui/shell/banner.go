@@ -68,6 +68,8 @@ func wants(i consent.Item) string {
 			return lang.X("shell.waits_browser", "Waiting until you have signed in to {{.server}} in the browser", names)
 		}
 		return lang.X("shell.wants_signin", "{{.server}} wants you to sign in", names)
+	case consent.KindRounds:
+		return lang.X("shell.wants_rounds", "A chat has reached its limit and waits for your yes to go on")
 	case consent.KindElicitation:
 		return lang.X("shell.wants_answer", "{{.server}} asks you something", names)
 	}

@@ -55,10 +55,12 @@ func TestScreenshots(t *testing.T) {
 				folder: filepath.Join(folder, name), scale: scale, theme: variant, tongue: tongue}
 			if scale > 1 {
 				a.large()
+				a.signIn()
 				return
 			}
 			a.first()
 			a.whole()
+			a.signIn()
 		})
 	}
 	for _, variant := range []string{theme.AlwaysLight, theme.AlwaysDark} {
@@ -89,6 +91,12 @@ func (a *album) done() {
 
 // show opens the window on a folder that has the album's look.
 func (a *album) show(data string, servers string) {
+	a.prepare(data, servers)
+	a.open(data, []string{"PATH=" + a.path()})
+}
+
+// prepare makes the folder.
+func (a *album) prepare(data string, servers string) {
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		a.t.Fatal(err)
 	}
@@ -118,11 +126,10 @@ func (a *album) show(data string, servers string) {
 			a.t.Fatal(errOut)
 		}
 	}
-	a.open(data)
 }
 
-func (a *album) open(data string) {
-	a.seen = a.d.open(data, []string{"FYNE_SCALE=" + strconv.Itoa(a.scale), "LIBGL_ALWAYS_SOFTWARE=1", "TZ=UTC", "PATH=" + a.path()})
+func (a *album) open(data string, env []string, args ...string) {
+	a.seen = a.d.open(data, append([]string{"FYNE_SCALE=" + strconv.Itoa(a.scale), "LIBGL_ALWAYS_SOFTWARE=1", "TZ=UTC"}, env...), args...)
 	a.until("the folder is open and everything shows", func() bool { return colours(a.shot()) > 300 })
 	a.away()
 }
@@ -196,6 +203,9 @@ func (a *album) whole() {
 func (a *album) questions() {
 	a.try(report)
 	a.take("approval")
+	a.key("ctrl+q")
+	a.take("quit")
+	a.key("Escape")
 	a.try(trip)
 	a.tap(100, 673)
 	a.take("waiting")
@@ -265,7 +275,7 @@ func (a *album) places() {
 func (a *album) settings() {
 	a.key("ctrl+comma")
 	time.Sleep(8 * time.Second) // "Loading…" looks at rest, too; a keyring that does not answer takes its time
-	for i, section := range []string{"models", "permissions", "limits", "privacy", "appearance", "secrets", "shortcuts", "data", "about"} {
+	for i, section := range []string{"models", "permissions", "limits", "network", "privacy", "appearance", "secrets", "shortcuts", "data", "about"} {
 		if i > 0 {
 			a.tap(322, 95+34*i)
 		}
@@ -291,10 +301,17 @@ func (a *album) large() {
 	a.furnished()
 	a.try(report)
 	a.take("approval")
+	a.key("ctrl+q")
+	a.take("quit")
+	a.key("Escape")
 	a.answer("ctrl+Return")
 	a.chat(0)
 	a.tap(760, 138)
 	a.take("chat")
+	a.key("ctrl+comma")
+	time.Sleep(8 * time.Second) // as in settings
+	a.tap(322, 95+34*3)
+	a.take("settings-network")
 }
 
 // grab is what the window shows now, three bytes a pixel.
@@ -452,46 +469,4 @@ func (a *album) point(x, y int) {
 	if _, err := a.tool("xdotool", "mousemove", "--window", a.id, strconv.Itoa(x*a.scale), strconv.Itoa(y*a.scale)); err != nil {
 		a.t.Fatalf("pointing at %d, %d: %v", x, y, err)
 	}
-}
-
-// ask begins a chat with a question.
-func (a *album) ask(question string) {
-	a.t.Helper()
-	a.key("ctrl+n", "ctrl+l")
-	a.still()
-	a.write(question)
-	a.key("Return")
-	a.still()
-}
-
-// The three questions that an empty chat offers, in the window's language.
-const (
-	report = iota
-	trip
-	flight
-)
-
-// try begins a chat with one of them.
-func (a *album) try(which int) {
-	a.t.Helper()
-	a.key("ctrl+n")
-	a.still()
-	a.tap(760, 330+76*which)
-}
-
-// chat opens one by its number in the side bar, which begins with the newest.
-func (a *album) chat(n int) {
-	a.t.Helper()
-	a.click(120, 149+33*n) // it may be shown already
-	a.still()
-}
-
-// answer goes to what has waited longest and presses a key there.
-func (a *album) answer(key string) {
-	a.t.Helper()
-	a.key("ctrl+j")
-	a.still()
-	time.Sleep(time.Second) // a card can be answered only once it could be read
-	a.key(key)
-	a.still()
 }

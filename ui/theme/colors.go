@@ -10,7 +10,8 @@ import (
 // Steward's own colour names. They work wherever Fyne takes a colour name, and [Color] looks one up.
 //
 // Colour never carries a meaning alone: a mark or a word stands with it. Text, Dim, Accent, Waiting, Refusal and Good
-// are text colours: each reaches 4.5 : 1 (WCAG 2.2, 1.4.3) on every ground it may stand on, see [Grounds].
+// are text colours: each reaches 4.5 : 1 (WCAG 2.2, 1.4.3) on every ground it may stand on: the
+// colours from Ground to Card, the tints, and CodeGround.
 const (
 	Ground      fyne.ThemeColorName = "steward.ground"       // behind everything
 	Side        fyne.ThemeColorName = "steward.side"         // the side bar
@@ -47,11 +48,6 @@ const (
 	SynType    fyne.ThemeColorName = "steward.syntax.type"
 	SynPunct   fyne.ThemeColorName = "steward.syntax.punctuation"
 )
-
-// Grounds are the colours that text may stand on. The text colours are tested against all of them.
-func Grounds() []fyne.ThemeColorName {
-	return []fyne.ThemeColorName{Ground, Side, Card, AccentTint, WaitingTint, RefusalTint, GoodTint, CodeGround}
-}
 
 type palette map[fyne.ThemeColorName]color.NRGBA
 

@@ -109,7 +109,7 @@ func TestIconsAreKept(t *testing.T) {
 func TestEmptyControlsAreSeen(t *testing.T) {
 	rim := rgb(0x7E848C)
 	for name, p := range palettes {
-		for _, ground := range Grounds() {
+		for _, ground := range grounds {
 			if got := contrast(rim, p[ground]); got < 3 {
 				t.Errorf("%s: the rim on %s has a contrast of %.2f : 1", name, ground, got)
 			}

@@ -56,11 +56,6 @@ func Color(name fyne.ThemeColorName) color.Color {
 	return current().Color(name, appVariant())
 }
 
-// IsDark reports whether the dark colours are in use.
-func IsDark() bool {
-	return current().effective(appVariant()) == fynetheme.VariantDark
-}
-
 func current() *steward {
 	if app := fyne.CurrentApp(); app != nil {
 		if ours, ok := app.Settings().Theme().(*steward); ok {

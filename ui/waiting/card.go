@@ -87,6 +87,8 @@ func NewCard(item consent.Item, d Deps) *Card {
 		c.body = newFormBody(c)
 	case consent.KindSignIn:
 		c.body = newSignInBody(c)
+	case consent.KindRounds:
+		c.body = newRoundsBody(c)
 	default:
 		c.body = newSampleBody(c)
 	}
@@ -309,11 +311,17 @@ func (c *Card) finish() {
 	}
 	_, colour := c.end.look()
 	p := c.item.Presentation
-	runs := []text.Run{{Text: p.Server, Bold: true}}
+	var runs []text.Run
+	if p.Server != "" {
+		runs = append(runs, text.Run{Text: p.Server, Bold: true})
+	}
 	if p.Tool != "" {
 		runs = append(runs, text.Run{Text: " · ", Color: theme.Dim}, text.Run{Text: p.Tool})
 	}
-	runs = append(runs, text.Run{Text: " — ", Color: theme.Dim}, text.Run{Text: c.end.words(c.item), Color: colour})
+	if runs != nil {
+		runs = append(runs, text.Run{Text: " — ", Color: theme.Dim})
+	}
+	runs = append(runs, text.Run{Text: c.end.words(c.item), Color: colour})
 	c.line.SetRuns(runs...)
 }
 

@@ -121,6 +121,9 @@ func ownWords(item consent.Item, a consent.Answer) string {
 	if item.SignIn != nil {
 		return signInWords(item.SignIn.Phase, a)
 	}
+	if item.Rounds != nil {
+		return roundsWords(a)
+	}
 	switch a.Action {
 	case consent.Allow:
 		switch {

@@ -90,6 +90,9 @@ func (b *signInBody) rows() []fyne.CanvasObject {
 	c, p := b.c, b.c.item.Presentation
 	out := c.during()
 	if b.phase == consent.SignInBrowser {
+		if p.Message != "" {
+			out = append(out, c.caption("◆ "+sentence.Worded(p.Message), theme.Waiting))
+		}
 		out = append(out, text.NewLabel(lang.X("signin.browser_means", "Steward goes on by itself when the browser comes back. If no page was opened, copy this address into the browser of this computer."), text.Run{}, text.Wrap))
 		return append(out, newBox(theme.CodeGround, c.address(c.item.SignIn.URL)))
 	}

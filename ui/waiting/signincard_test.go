@@ -3,6 +3,7 @@ package waiting
 import (
 	"context"
 	"encoding/json"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,6 +84,18 @@ func TestAPageForSigningInIsOpenedFromItsCard(t *testing.T) {
 		t.Errorf("opened %q, shown %q", opened(), item.SignIn.URL)
 	}
 	w.body.submit() // nothing to allow here
+	page, err := url.Parse(opened()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said, err := signinserver.Visit(page.Query().Get("redirect_uri") + "?code=x&state=of-another"); err == nil {
+		t.Errorf("an answer to another sign-in was taken: %s", said)
+	}
+	r.over(w)
+	w = r.seen(r.signIn(consent.SignInBrowser))
+	if s := shownText(w); !strings.Contains(s, "does not belong to this sign-in") || !strings.Contains(s, item.SignIn.URL) {
+		t.Errorf("after an answer to another sign-in: %q", s)
+	}
 	if _, err := signinserver.Visit(opened()[0]); err != nil {
 		t.Fatal(err)
 	}

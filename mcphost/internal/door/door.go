@@ -81,6 +81,7 @@ type Reply struct {
 	// Result is the server's answer; Err says why there is none. A *wire.Error
 	// is the server's own or an answer that was none.
 	Result json.RawMessage
+	Nulled bool // as in wire.Answer
 	Err    error
 	// Started says that the first byte may have left.
 	Started bool

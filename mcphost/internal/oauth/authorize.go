@@ -49,6 +49,9 @@ type Page struct {
 	Issuer, Resource, URL string
 	Scopes                []string
 	More                  bool
+	// Strays receives where a browser came back with what is no answer to this page. It
+	// was not used, and the right answer is still waited for.
+	Strays <-chan struct{}
 }
 
 // Request asks for a client; see mcphost.ClientRequest.
@@ -140,7 +143,7 @@ func (a *Account) once(ctx context.Context, f *fetcher, fl *flight, p place, sco
 		return tokens{}, c, err
 	}
 	answer, err := a.visit(ctx, back, Page{
-		Calls: a.callsOf(fl), Issuer: p.server.issuer, Resource: p.resource, URL: address, Scopes: scopes, More: more,
+		Calls: a.callsOf(fl), Issuer: p.server.issuer, Resource: p.resource, URL: address, Scopes: scopes, More: more, Strays: back.strays,
 	})
 	if err != nil {
 		return tokens{}, c, err

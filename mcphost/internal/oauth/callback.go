@@ -29,6 +29,7 @@ const (
 type callback struct {
 	port    int
 	answers chan url.Values // one, the first that is right
+	strays  chan struct{}   // holds one; see Page
 	state   string
 	server  *http.Server
 	serving sync.WaitGroup
@@ -52,7 +53,7 @@ func listen(port int, state string) (*callback, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("listening at %v", l.Addr()), l.Close())
 	}
-	c := &callback{port: addr.Port, answers: make(chan url.Values, 1), state: state}
+	c := &callback{port: addr.Port, answers: make(chan url.Values, 1), strays: make(chan struct{}, 1), state: state}
 	c.server = &http.Server{
 		Handler: c, ErrorLog: log.New(io.Discard, "", 0), MaxHeaderBytes: 16 << 10,
 		ReadTimeout: callbackRequest, WriteTimeout: callbackRequest, IdleTimeout: callbackRequest,
@@ -105,6 +106,10 @@ func (c *callback) take(r *http.Request) (status int, page string) {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil || !single(q, "state", "code", "error", "iss", "error_description") || q.Get("code") == "" && q.Get("error") == "" ||
 		subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(c.state)) != 1 {
+		select {
+		case c.strays <- struct{}{}:
+		default: // it is known already
+		}
 		return http.StatusBadRequest, pageWrong
 	}
 	c.mu.Lock()

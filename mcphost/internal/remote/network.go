@@ -36,11 +36,7 @@ type Network struct {
 // Transport makes a transport of this network. Its errors are *[Error]s that name
 // neither the proxy's password nor its user.
 func (n Network) Transport() (*http.Transport, error) {
-	proxy, err := n.proxy(os.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	roots, err := n.roots()
+	proxy, roots, err := n.Route()
 	if err != nil {
 		return nil, err
 	}
@@ -59,6 +55,16 @@ func (n Network) Transport() (*http.Transport, error) {
 		t.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}
 	return t, nil
+}
+
+// Route gives the proxy for a request (nil: none for any) and the certificates that are
+// trusted (nil: the system's), for transports of others.
+func (n Network) Route() (proxy func(*http.Request) (*url.URL, error), roots *x509.CertPool, err error) {
+	if proxy, err = n.proxy(os.Getenv); err != nil {
+		return nil, nil, err
+	}
+	roots, err = n.roots()
+	return proxy, roots, err
 }
 
 // proxy returns which proxy a request goes through.

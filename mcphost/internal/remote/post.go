@@ -225,6 +225,10 @@ func (x *exchange) once(ctx context.Context, first bool) error {
 		}
 		l.begin(id, x.out.Frame)
 	}
+	if packed := resp.Header.Get("Content-Encoding"); packed != "" && !strings.EqualFold(packed, "identity") {
+		// gzip, which is asked for, has been unpacked and the header taken away.
+		return l.noAnswer(resp.StatusCode, "it is packed as %q, which was not asked for", short(packed))
+	}
 	kind, params, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch charset := strings.ToLower(params["charset"]); charset {
 	case "", "utf-8", "utf8", "us-ascii":
@@ -398,7 +402,8 @@ func (x *exchange) stream(ctx context.Context, resp *http.Response) error {
 			resp = emptyResponse(resp)
 		case next.StatusCode >= 300:
 			defer discard(next)
-			return l.noAnswer(next.StatusCode, "the stream broke off, and could not be taken up again (%s)", next.Status)
+			// With the status of the request itself: that one was not refused.
+			return l.noAnswer(resp.StatusCode, "the stream broke off, and could not be taken up again (%s)", next.Status)
 		default:
 			resp = next
 		}

@@ -302,10 +302,11 @@ func (l *Link) Failure() error {
 }
 
 // Refuse returns why initialize need not be tried after server/discover
-// failed: the server cannot be reached, or wants a sign-in.
+// failed: the server cannot be reached, or wants a sign-in. (A 403 that asks for none may be of something before the
+// server, and meant for the method alone.)
 func (l *Link) Refuse() error {
 	var e *Error
-	if err := l.Failure(); errors.As(err, &e) && (e.Unreached || e.Status == 401 || e.Status == 403) {
+	if err := l.Failure(); errors.As(err, &e) && (e.Unreached || e.Status == 401 || e.Status == 403 && e.Denial != nil && e.Denial.Asks()) {
 		return err
 	}
 	return nil

@@ -239,6 +239,7 @@ type Request struct {
 // Reply is how a request ended.
 type Reply struct {
 	Result json.RawMessage
+	Nulled bool // as in wire.Answer
 	// Err is nil with a Result; a *wire.Error if the server answered with an
 	// error or with nothing usable; the context's error; else why the link
 	// failed or the request was never sent.
@@ -287,7 +288,7 @@ func (s *Session) Do(ctx context.Context, r Request) Reply {
 	}
 	reply := Reply{Started: p.Withdraw(), Frames: p.Frames()}
 	if a, ok := p.Answer(); ok {
-		reply.Result, reply.Err = a.Result, a.Err
+		reply.Result, reply.Nulled, reply.Err = a.Result, a.Nulled, a.Err
 		return reply
 	}
 	if err == nil {

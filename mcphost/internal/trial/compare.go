@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"steward/mcphost/internal/session"
+	"steward/testdata/costs"
 )
 
 // Allowed is how much longer than the bare library our way may take: Share of the library's time, or Least,
@@ -81,23 +80,8 @@ func Compare(b *testing.B, s Size, bare, ours func() error) {
 	b.ReportMetric(ms(mine), "steward-ms")
 	b.ReportMetric(float64(mine)/float64(base), "ratio")
 	if most := s.Allowed.of(base); mine-base > most {
-		Judge(b, "%v with the library alone, %v through this program: %v more, of which %v are allowed", base, mine, mine-base, most)
+		costs.TooHigh(b, "%v with the library alone, %v through this program: %v more, of which %v are allowed", base, mine, mine-base, most)
 	}
-}
-
-// Judge fails a benchmark, unless so much else runs on the computer that what was measured is mostly waiting for a
-// processor: each goroutine that is woken waits then, and ours has more of them than the library.
-func Judge(b *testing.B, format string, args ...any) {
-	b.Helper()
-	const most = 3 // processes that want to run, for each processor
-	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
-		word, _, _ := strings.Cut(string(text), " ")
-		if load, err := strconv.ParseFloat(word, 64); err == nil && load > most*float64(runtime.NumCPU()) {
-			b.Logf("not judged, as the load of this computer is %v: "+format, append([]any{load}, args...)...)
-			return
-		}
-	}
-	b.Errorf(format, args...)
 }
 
 func timed(b *testing.B, f func() error) time.Duration {

@@ -5,8 +5,8 @@ import (
 	"runtime"
 )
 
-// noiseKept is how much of a line that is no message is kept, in bytes.
-const noiseKept = 4 << 10
+// NoiseKept is how much of a line that is no message is kept, in bytes.
+const NoiseKept = 8 << 10
 
 // Limits of the search for a message behind a broken one.
 const (
@@ -34,6 +34,7 @@ type piece struct {
 	// scan: of whole
 	deep      bool
 	tolerated bool
+	nulled    bool // see repair; of a message alone
 	// behindText is true if other text stood before it on its line.
 	behindText bool
 	// id is the object's own id as written, "" if it was not seen. (tooLarge, broken)
@@ -95,7 +96,7 @@ func (f *framer) outside(b []byte) []byte {
 }
 
 func (f *framer) keep(b []byte) {
-	if room := noiseKept - len(f.text); room > 0 {
+	if room := NoiseKept - len(f.text); room > 0 {
 		f.text = append(f.text, b[:min(len(b), room)]...)
 	}
 }
@@ -148,7 +149,7 @@ func (f *framer) take(b []byte, result scanResult) {
 		if len(f.buf) == 0 {
 			f.buf = b
 		}
-		f.text = append(f.text[:0], f.buf[:min(len(f.buf), noiseKept)]...)
+		f.text = append(f.text[:0], f.buf[:min(len(f.buf), NoiseKept)]...)
 		f.buf = nil
 	case result == scanDone && len(f.buf) == 0:
 	default:
@@ -229,7 +230,7 @@ func (f *framer) reject() {
 	rejected := f.buf
 	f.buf = nil
 	if !f.prior && len(f.scan.id) > 0 && !f.scan.own && bytes.Contains(rejected, []byte(`"jsonrpc"`)) {
-		f.emit(piece{kind: broken, data: bytes.Clone(rejected[:min(len(rejected), noiseKept)]), id: string(f.scan.id), size: len(rejected)})
+		f.emit(piece{kind: broken, data: bytes.Clone(rejected[:min(len(rejected), NoiseKept)]), id: string(f.scan.id), size: len(rejected)})
 	}
 	f.tries++
 	if len(rejected) == 0 {

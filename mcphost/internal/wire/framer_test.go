@@ -119,7 +119,7 @@ func TestFramerLimits(t *testing.T) {
 		"no id":      {nameless + one, []string{"too large: ", one}},
 		"never ends": {strings.TrimSuffix(large, "}"), []string{"too large: 5"}},
 		"breaks off": {`{"id":5,"a":"` + strings.Repeat("x", 600) + "\n" + one, []string{"too large: 5", one}},
-		"long noise": {strings.Repeat("n", 9000) + "\n" + one, []string{"noise: " + strings.Repeat("n", noiseKept), one}},
+		"long noise": {strings.Repeat("n", 9000) + "\n" + one, []string{"noise: " + strings.Repeat("n", NoiseKept), one}},
 	} {
 		for _, n := range []int{1, 100, 1 << 20} {
 			if got := found(c.in, n, 500); strings.Join(got, "\n") != strings.Join(c.want, "\n") {
@@ -159,7 +159,7 @@ func TestRepair(t *testing.T) {
 		if !s.check([]byte(in)) || !s.tolerated {
 			t.Errorf("%q is not tolerated", in)
 		}
-		if got := string(repair([]byte(in))); got != want {
+		if got, _ := repair([]byte(in)); string(got) != want {
 			t.Errorf("%q becomes %q", in, got)
 		}
 	}

@@ -5,9 +5,10 @@ import (
 	"strconv"
 )
 
-// repair puts right what the scanner tolerated in b, a complete object.
-func repair(b []byte) []byte {
-	out := make([]byte, 0, len(b)+16)
+// repair puts right what the scanner tolerated in b, a complete object. nulled says that a number
+// which JSON cannot hold has become null.
+func repair(b []byte) (out []byte, nulled bool) {
+	out = make([]byte, 0, len(b)+16)
 	quoted, escaped := false, false
 	for i := 0; i < len(b); i++ {
 		c := b[i]
@@ -23,20 +24,20 @@ func repair(b []byte) []byte {
 			out = append(out, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
 			continue
 		case !quoted && c == 'N':
-			out = append(out, "null"...)
+			out, nulled = append(out, "null"...), true
 			i += len("NaN") - 1
 			continue
 		case !quoted && c == 'I':
 			if n := len(out); n > 0 && out[n-1] == '-' {
 				out = out[:n-1]
 			}
-			out = append(out, "null"...)
+			out, nulled = append(out, "null"...), true
 			i += len("Infinity") - 1
 			continue
 		}
 		out = append(out, c)
 	}
-	return out
+	return out, nulled
 }
 
 // members calls f for each member of an object that the scanner accepted, in order,

@@ -58,7 +58,7 @@ func falsy(v []byte) bool {
 func (t *Tap) message(p piece) [][]byte {
 	raw := p.data
 	if p.tolerated {
-		raw = repair(raw)
+		raw, p.nulled = repair(raw)
 	}
 	if !utf8.Valid(raw) {
 		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
@@ -67,7 +67,7 @@ func (t *Tap) message(p piece) [][]byte {
 	switch {
 	case m.method != nil && isString(m.method) && m.result == nil && m.failure == nil:
 		if !p.behindText && (m.version != nil || knownCall(m)) {
-			t.record(false, raw, t.progressOf(m))
+			t.record(false, p.data, t.progressOf(m))
 			t.fromServer(m, p.deep)
 			return nil
 		}
@@ -105,12 +105,14 @@ func (t *Tap) response(raw []byte, m parts, p piece) [][]byte {
 	t.mu.Unlock()
 	switch {
 	case c != nil:
-		t.record(false, raw, c.pending)
-		return [][]byte{t.settle(c, t.judge(m, p.deep))}
+		t.record(false, p.data, c.pending)
+		a := t.judge(m, p.deep)
+		a.Nulled = p.nulled
+		return [][]byte{t.settle(c, a)}
 	case falsy(m.id), p.behindText, m.version == nil && !known:
 		t.reportNoise(raw)
 	default:
-		t.record(false, raw, nil)
+		t.record(false, p.data, nil)
 		t.late(before, raw)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 )
@@ -89,6 +90,15 @@ func (r *requests) queue(frame []byte) {
 
 func (r *requests) refuse(id []byte, e *Error) { r.answer(errorFrame(string(id), e)) }
 
+// notOffered begins what a server is told that asks for something unknown.
+const notOffered = "the host does not offer "
+
+// NotOffered reports whether an error is this program's own refusal of a request: a program
+// that sends back what it is sent answers with it.
+func NotOffered(e *Error) bool {
+	return e.Code == CodeMethodNotFound && strings.HasPrefix(e.Message, notOffered)
+}
+
 // serve answers one request, in its own time.
 func (r *requests) serve(q ServerRequest) {
 	switch q.Method {
@@ -101,7 +111,7 @@ func (r *requests) serve(q ServerRequest) {
 		}
 		fallthrough
 	default:
-		r.refuse(q.ID, &Error{Code: CodeMethodNotFound, Message: "the host does not offer " + clipText(q.Method, 200)})
+		r.refuse(q.ID, &Error{Code: CodeMethodNotFound, Message: notOffered + clipText(q.Method, 200)})
 		return
 	}
 	key := idKey(q.ID)

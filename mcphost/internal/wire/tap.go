@@ -377,7 +377,7 @@ func (t *Tap) NoiseSeen() (count int, first string) {
 }
 
 func (t *Tap) reportNoise(b []byte) {
-	line := strings.TrimRight(strings.ToValidUTF8(string(clip(b, noiseKept)), "\uFFFD"), "\r\n")
+	line := strings.TrimRight(strings.ToValidUTF8(string(clip(b, NoiseKept)), "\uFFFD"), "\r\n")
 	t.mu.Lock()
 	count := t.noise.add(line, t.o.Now())
 	t.mu.Unlock()

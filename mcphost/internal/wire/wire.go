@@ -178,6 +178,8 @@ type Answer struct {
 	// Result is the server's result, byte for byte (invalid UTF-8 replaced by U+FFFD);
 	// nil if there is none. It may be any JSON value, also null.
 	Result json.RawMessage
+	// Nulled says that numbers which JSON cannot hold (NaN, Infinity) were read as null.
+	Nulled bool
 	// Err is nil with a Result; a *Error where the server answered with an error or
 	// with something that is no answer; else the reason the connection ended
 	// (an *ExitError on stdio) or that the request never left.

@@ -8,6 +8,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -35,6 +36,7 @@ func run() error {
 	tool := flag.String("tool", "echo", "name of the tool, or its part after \"__\"")
 	arguments := flag.String("arguments", `{"message":"{{n}}"}`, "arguments of each call")
 	strict := flag.Bool("strict", false, "refuse what a strict provider refuses")
+	rules := flag.String("rules", "", "with -strict: the provider whose rules count, named as an endpoint profile")
 	record := flag.String("record", "", "append each request to this file (JSON lines: time, path, body)")
 	stdin := flag.Bool("stdin", false, "end when stdin is closed")
 	flag.Parse()
@@ -52,6 +54,7 @@ func run() error {
 		script.Rounds = &scriptedmodel.Rounds{N: *calls, Tool: *tool, Arguments: json.RawMessage(*arguments)}
 	}
 	script.Strict = script.Strict || *strict
+	script.Rules = cmp.Or(*rules, script.Rules)
 	s, err := scriptedmodel.Listen(*addr, script)
 	if err != nil {
 		return err
