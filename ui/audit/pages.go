@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"steward/app"
 	"steward/app/journal"
 )
 
@@ -102,6 +103,9 @@ func (p *pages) landed(page int, rows []journal.Record) {
 // slim lets go of arguments, which no row shows: thousands of records are kept, and the arguments of one may be megabytes.
 func slim(rows []journal.Record) []journal.Record {
 	for i := range rows {
+		if rows[i].Kind == journal.KindModel && rows[i].Arguments != "" { // it has no tool; what it was for stands in its place, as a row holds no more
+			rows[i].Tool = app.PurposeOf(rows[i])
+		}
 		rows[i].Arguments = ""
 	}
 	return rows

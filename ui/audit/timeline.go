@@ -62,7 +62,7 @@ func steps(d journal.Detail, names namer) []step {
 		}
 	}
 	// Nothing of the answer stands before the call was sent, whatever the clocks say.
-	for _, w := range wireSteps(d.Frames) {
+	for _, w := range wireSteps(d) {
 		for sent < len(out) && !out[sent].at.After(w.at) {
 			sent++
 		}
@@ -91,9 +91,12 @@ type wireFrame struct {
 }
 
 // wireSteps are what came in while a call ran: progress, and the answer.
-func wireSteps(frames []journal.Frame) (out []step) {
+func wireSteps(d journal.Detail) (out []step) {
+	if d.Kind == journal.KindModel {
+		return nil // its attempts say so themselves
+	}
 	reports := 0
-	for _, f := range frames {
+	for _, f := range d.Frames {
 		var w wireFrame
 		if f.Direction != "in" || json.Unmarshal(f.Bytes, &w) != nil {
 			continue
@@ -171,9 +174,9 @@ func (s *step) fill(d journal.Detail, kind string, data eventData, names namer) 
 
 func proposedBy(d journal.Detail, data eventData) string {
 	switch {
-	case d.Parent != 0:
+	case d.Parent != 0 && d.Kind != journal.KindModel:
 		return lang.X("audit.step_asked", "asked by the server during #{{.record}}", map[string]any{"record": d.Parent})
-	case data.Model != "":
+	case data.Model != "" && d.Kind != journal.KindModel:
 		return lang.X("audit.step_proposed", "proposed by {{.model}}", map[string]any{"model": clean.Line(data.Model, 100)})
 	case d.Kind == journal.KindCall:
 		return lang.X("audit.step_by_hand", "begun by hand")

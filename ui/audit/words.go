@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -106,14 +107,17 @@ func what(r journal.Record) string {
 	name := clean.Line(r.Tool, 200)
 	switch {
 	case r.Kind == journal.KindCall:
-	case name == "":
+	case r.Kind == journal.KindModel:
+		purpose := cmp.Or(name, app.PurposeOf(r))
 		name = kindWords(r.Kind)
-		if r.Kind == journal.KindModel && r.Model != "" {
+		if r.Model != "" {
 			name += " · " + clean.Line(r.Model, 100)
 		}
-		if purpose := app.PurposeOf(r); purpose != "" && purpose != "turn" {
+		if purpose != "" && purpose != "turn" {
 			name += " · " + purposeWords(purpose)
 		}
+	case name == "":
+		name = kindWords(r.Kind)
 	default:
 		name = kindWords(r.Kind) + " · " + name
 	}
