@@ -16,7 +16,7 @@ func TestCallsWaitWhileTheirTurnAsksWhetherItMayGoOn(t *testing.T) {
 	answer := app.ChatMessage{ID: "a", Role: roleAssistant, State: stateComplete, Calls: []app.CallState{{ID: "k_1", Tool: "echo", State: callRunning}}}
 	p.load("c", []app.ChatMessage{user("u", "go"), answer}, nil, true)
 	p.flush()
-	if len(p.counting()) != 1 {
+	if len(p.runningCalls()) != 1 {
 		t.Fatal("the call does not run")
 	}
 	item := consent.Item{ID: "r_1", Kind: consent.KindRounds, Conversation: "c", Rounds: &consent.Rounds{Made: 2, More: 2}}
@@ -26,7 +26,7 @@ func TestCallsWaitWhileTheirTurnAsksWhetherItMayGoOn(t *testing.T) {
 	p.waits([]consent.Item{item})
 	changed := p.flush()
 	i := slices.IndexFunc(p.rows, func(r row) bool { return r.kind == rowCall })
-	if p.rows[i].call.State != callWaiting || len(p.counting()) != 0 || !slices.Contains(changed.touched, i) {
+	if p.rows[i].call.State != callWaiting || len(p.runningCalls()) != 0 || !slices.Contains(changed.touched, i) {
 		t.Errorf("%+v, changed %+v", p.rows[i].call, changed)
 	}
 	if last := p.rows[len(p.rows)-1]; last.kind != rowItem || last.item.ID != "r_1" {

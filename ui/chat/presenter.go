@@ -3,7 +3,6 @@ package chat
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"steward/app"
 	"steward/app/consent"
@@ -83,13 +82,12 @@ type presenter struct {
 	notices      []row
 
 	rows    []row
-	touched map[string]bool  // keys of rows that show something else now
-	moved   bool             // rows may have come or gone
-	current *message         // what streams
-	end     *message         // how the last turn ended, where that was not well: a turn can end between two answers
-	full    bool             // the conversation comes near what the model can read
-	refused bool             // its last request was refused because it was too large
-	now     func() time.Time // the clock; nil is the computer's
+	touched map[string]bool // keys of rows that show something else now
+	moved   bool            // rows may have come or gone
+	current *message        // what streams
+	end     *message        // how the last turn ended, where that was not well: a turn can end between two answers
+	full    bool            // the conversation comes near what the model can read
+	refused bool            // its last request was refused because it was too large
 }
 
 // changes are what one round did to the rows.
@@ -108,7 +106,7 @@ func (p *presenter) load(conversation string, messages []app.ChatMessage, items 
 	if conversation != p.conversation {
 		notices, end, live = nil, nil, nil
 	}
-	*p = presenter{now: p.now, notices: notices, end: end, conversation: conversation, working: working, full: p.full && conversation == p.conversation, refused: p.refused && conversation == p.conversation, rows: p.rows, touched: map[string]bool{}, moved: true}
+	*p = presenter{notices: notices, end: end, conversation: conversation, working: working, full: p.full && conversation == p.conversation, refused: p.refused && conversation == p.conversation, rows: p.rows, touched: map[string]bool{}, moved: true}
 	for _, m := range messages {
 		p.store(m)
 	}
