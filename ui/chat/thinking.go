@@ -10,10 +10,17 @@ func (p *presenter) thinking(id string, on bool) {
 	}
 	switch {
 	case on && m.Thinking.IsZero():
-		m.Thinking = time.Now()
+		m.Thinking = p.clock()
 	case !on && !m.Thinking.IsZero():
-		m.Thought += time.Since(m.Thinking)
+		m.Thought += max(p.clock().Sub(m.Thinking), 0)
 		m.Thinking = time.Time{}
 		p.touched[keyOf(rowReasoning, id)] = true
 	}
+}
+
+func (p *presenter) clock() time.Time {
+	if p.now != nil {
+		return p.now()
+	}
+	return time.Now()
 }
