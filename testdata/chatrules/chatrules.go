@@ -8,10 +8,7 @@
 // a member that is not in the reference is refused. [For] adds those of other providers.
 package chatrules
 
-import (
-	"regexp"
-	"slices"
-)
+import "regexp"
 
 // Rules are what one provider demands beyond the format.
 type Rules struct {
@@ -88,5 +85,3 @@ func For(profile string) Rules {
 	}
 	return r
 }
-
-func (r Rules) vendor(name string) bool { return slices.Contains(r.Vendor, name) }
