@@ -109,7 +109,7 @@ func TestTheTimeOfReasoning(t *testing.T) {
 	b.say("6 times 7?")
 	b.until("it reasons", func() bool {
 		m := b.state.last(roleAssistant)
-		return m != nil && !m.Thinking.IsZero() && len(b.state.counting()) == 1
+		return m != nil && !m.Thinking.IsZero() && len(b.state.runningCalls()) == 1
 	})
 	row := func() string { return (&reasoningRow{p: b.Place, message: b.state.last(roleAssistant)}).heading() }
 	if got := row(); !strings.HasPrefix(got, "Thinking… 0:0") {

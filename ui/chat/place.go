@@ -97,7 +97,6 @@ func New(d place.Deps) *Place {
 	p.card = func(item consent.Item, resized func()) itemCard {
 		return waiting.NewCard(item, waiting.Deps{Deps: d, Resized: func(*waiting.Card) { resized() }})
 	}
-	p.state.now = func() time.Time { return p.now() }
 	p.offers = newOffers(p)
 	p.finder = newFinder(p)
 	p.list = list.New(list.Source{
@@ -427,7 +426,7 @@ func (p *Place) released(o fyne.CanvasObject) {
 
 // tick counts the time of calls that run and of a model that reasons, twice a second, while some do and the place is seen.
 func (p *Place) tick() {
-	if p.ticking || !p.shown || len(p.state.counting()) == 0 {
+	if p.ticking || !p.shown || len(p.state.runningCalls()) == 0 {
 		return
 	}
 	p.ticking = true
@@ -441,7 +440,7 @@ func (p *Place) tick() {
 		}
 		p.d.Do(func() {
 			p.ticking = false
-			for _, i := range p.state.counting() {
+			for _, i := range p.state.runningCalls() {
 				p.list.Touch(i, func(o fyne.CanvasObject) {
 					if t, ok := o.(interface{ tick() }); ok {
 						t.tick()

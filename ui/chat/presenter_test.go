@@ -99,7 +99,7 @@ func TestCallsFromProposalToResult(t *testing.T) {
 	}
 	p.apply(event.Progress{Call: "k", Progress: 1, Total: 2, Message: "half"})
 	p.flush()
-	if len(p.counting()) != 1 || p.silent() {
+	if len(p.runningCalls()) != 1 || p.silent() {
 		t.Error("a running call does not show that the turn goes on")
 	}
 	p.apply(event.Result{Conversation: "c", Call: "k", Record: 7, Outcome: "ok", Effect: "done", Seconds: 0.2})

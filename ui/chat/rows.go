@@ -154,8 +154,8 @@ func (p *presenter) silent() bool {
 	return true
 }
 
-// counting names the rows of calls that run and of an answer that reasons, for the clock that counts their time.
-func (p *presenter) counting() []int {
+// runningCalls names the rows of calls that run and of an answer that reasons, for the clock that counts their time.
+func (p *presenter) runningCalls() []int {
 	var out []int
 	for i, r := range p.rows {
 		if r.kind == rowCall && r.call.State == callRunning || r.kind == rowReasoning && !r.message.Thinking.IsZero() && r.message.streaming() {

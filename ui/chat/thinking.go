@@ -10,17 +10,10 @@ func (p *presenter) thinking(id string, on bool) {
 	}
 	switch {
 	case on && m.Thinking.IsZero():
-		m.Thinking = p.clock()
+		m.Thinking = time.Now()
 	case !on && !m.Thinking.IsZero():
-		m.Thought += max(p.clock().Sub(m.Thinking), 0)
+		m.Thought += time.Since(m.Thinking)
 		m.Thinking = time.Time{}
 		p.touched[keyOf(rowReasoning, id)] = true
 	}
-}
-
-func (p *presenter) clock() time.Time {
-	if p.now != nil {
-		return p.now()
-	}
-	return time.Now()
 }
