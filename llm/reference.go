@@ -78,6 +78,7 @@ func over(n, beside *node) *node {
 			n.set(m.name, m.value)
 		}
 	}
+	complete(n) // a type may have come from beside
 	return n
 }
 
