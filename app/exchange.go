@@ -94,13 +94,17 @@ func (a *App) Exchange(ctx context.Context, record int64) (Exchange, error) {
 	if err != nil {
 		return Exchange{}, err
 	}
-	redact := a.secrets.Redactor().Redact
+	known := a.secrets.Redactor()
+	redact := known.Redact
 	out := Exchange{
 		ModelRecord: ReadModelRecord(d), Record: d.Record.Record, Model: d.Model, Time: d.Time, Seconds: d.Seconds, Outcome: d.Outcome, Reason: redact(d.Reason),
 		Kept: len(d.Frames) > 0, Erased: d.Erased,
 	}
 	tries := attempts(d)
 	for _, f := range d.Frames {
+		if f.Direction == "in" {
+			f.Bytes = known.Pieces(f.Bytes)
+		}
 		f.Bytes = []byte(redact(string(f.Bytes))) // what has become known as a secret since is none to show either
 		out.Frames = append(out.Frames, Frame{Time: f.Time, Direction: f.Direction, Bytes: f.Bytes, Length: f.Length, Cut: f.Cut})
 		if f.Direction == "out" {
@@ -108,6 +112,9 @@ func (a *App) Exchange(ctx context.Context, record int64) (Exchange, error) {
 		} else {
 			out.Parts = append(out.Parts, answerParts(ctx, tries.now, f)...)
 		}
+	}
+	for i := range out.Parts { // put together, a key may show that was none in its pieces
+		out.Parts[i].Text = redact(out.Parts[i].Text)
 	}
 	return out, nil
 }

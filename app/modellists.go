@@ -62,18 +62,32 @@ func (a *App) ModelList(ctx context.Context, endpoint string, anew bool) (ModelL
 	if !anew && !kept.Read.IsZero() {
 		return kept, nil
 	}
-	client, _, err := a.clientOf(ctx, endpoint)
-	if err != nil {
-		return kept, err
-	}
 	ctx, cancel := context.WithTimeout(ctx, testWait)
 	defer cancel()
-	models, err := client.ModelList(ctx)
-	if err != nil {
-		return kept, err
+	for {
+		address := a.model.addressOf(endpoint)
+		client, _, err := a.clientOf(ctx, endpoint)
+		if err != nil {
+			return kept, err
+		}
+		models, err := client.ModelList(ctx)
+		if err != nil {
+			return kept, err
+		}
+		list := ModelList{Models: models, Read: a.clock().UTC()}
+		if same, err := a.keepModels(ctx, endpoint, address, list); same || err != nil {
+			return list, err
+		}
+		kept = ModelList{} // it was of the address before, as is what was just read
 	}
-	list := ModelList{Models: models, Read: a.clock().UTC()}
-	return list, a.keepModels(ctx, endpoint, list)
+}
+
+// addressOf is the address of a stored endpoint, "" of any other.
+func (m *model) addressOf(endpoint string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e, _ := m.stored.find(endpoint)
+	return e.BaseURL
 }
 
 // KeptModels gives the list that is kept, asking nobody; where it cannot be read it counts
@@ -101,19 +115,26 @@ func (a *App) KeptModels(ctx context.Context, endpoint string) ModelList {
 	return list
 }
 
-func (a *App) keepModels(ctx context.Context, endpoint string, list ModelList) error {
+// keepModels keeps a list that was read at an address; not the same, and nothing is kept,
+// where the endpoint has another one now or is gone.
+func (a *App) keepModels(ctx context.Context, endpoint, address string, list ModelList) (same bool, err error) {
+	a.desk.saving.Lock() // no change of the endpoint comes between
+	defer a.desk.saving.Unlock()
+	if a.model.addressOf(endpoint) != address {
+		return false, nil
+	}
 	a.lists.mu.Lock()
 	a.lists.known[endpoint] = list
 	a.lists.mu.Unlock()
 	a.bus.Publish(event.SettingsChanged{What: "models"})
 	if endpoint == FixedEndpoint || endpoint == DemoEndpoint {
-		return nil // of this run
+		return true, nil // of this run
 	}
 	raw, err := json.Marshal(list)
 	if err != nil {
-		return err
+		return true, err
 	}
-	return a.db.Write(ctx, func(tx *storage.Tx) error { return tx.PutSetting(modelsKey+endpoint, raw) })
+	return true, a.db.Write(ctx, func(tx *storage.Tx) error { return tx.PutSetting(modelsKey+endpoint, raw) })
 }
 
 // forgetModels drops what is kept of an endpoint that is gone, or is another one now.
