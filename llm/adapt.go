@@ -107,8 +107,15 @@ func (e *Error) said() []string {
 // lessons are what one request has been taught by refusals.
 type lessons struct {
 	tried map[string][]string // values that it was sent with, by key
-	new   [][2]string         // keys and values that the owner is not told of yet
+	new   []lesson            // that no answer has borne out yet
+	count int
 }
+
+type lesson struct{ key, value, before string }
+
+// maxLessons bounds how often one request is written in another way: an endpoint that names
+// another limit each time would be asked for ever.
+const maxLessons = 16
 
 // adapt learns from the refusal of a request that was written for used. It returns
 // what was learnt, perhaps by another request meanwhile, or "" if the same request
@@ -121,6 +128,9 @@ func (c *Client) adapt(used Profile, r Request, e *Error, l *lessons) string {
 			return ""
 		}
 	default:
+		return ""
+	}
+	if l.count >= maxLessons {
 		return ""
 	}
 	for _, said := range e.said() {
@@ -163,9 +173,23 @@ func (a adaptation) fits(said string, used Profile, r Request) (value string, ok
 // learn holds a habit for the requests that follow.
 func (c *Client) learn(key, value string, l *lessons) {
 	c.mu.Lock()
+	before := c.profile.Trait(key)
 	_ = c.profile.SetTrait(key, value) // fits has tried it
 	c.mu.Unlock()
-	l.new = append(l.new, [2]string{key, value})
+	l.new = append(l.new, lesson{key, value, before})
+	l.count++
+}
+
+// forget takes back what no answer has borne out, unless something else was learnt since.
+func (c *Client) forget(l *lessons) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, n := range slices.Backward(l.new) {
+		if c.profile.Trait(n.key) == n.value {
+			_ = c.profile.SetTrait(n.key, n.before) // it was the profile's own
+		}
+	}
+	l.new = nil
 }
 
 // taken tells the owner what was learned, once a request that was written so was taken: what
@@ -173,7 +197,7 @@ func (c *Client) learn(key, value string, l *lessons) {
 func (c *Client) taken(l *lessons) {
 	if c.options.Learned != nil {
 		for _, n := range l.new {
-			c.options.Learned(c.endpoint, n[0], n[1])
+			c.options.Learned(c.endpoint, n.key, n.value)
 		}
 	}
 	l.new = nil

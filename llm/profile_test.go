@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -250,10 +251,37 @@ func TestOnlyWhatHelpedIsKept(t *testing.T) {
 	t.Parallel()
 	s := sm.StartScript(t, sm.Script{Steps: []sm.Step{sm.Fail(400, `{"error":{"message":"bad request: {\"stream_options\":{}}"}}`)}, Repeat: true})
 	learned := 0
-	o := run(t.Context(), t, newClient(t, s.URL(), func(_ *Endpoint, o *Options) {
+	c := newClient(t, s.URL(), func(_ *Endpoint, o *Options) {
 		o.Learned = func(Endpoint, string, string) { learned++ }
-	}), Request{Messages: []Message{{Role: RoleUser, Text: "x"}}})
+	})
+	was := c.Profile().Trait("stream_options")
+	o := run(t.Context(), t, c, Request{Messages: []Message{{Role: RoleUser, Text: "x"}}})
 	if o.err == nil || len(s.Requests()) != 2 || learned != 0 {
 		t.Errorf("%d requests, %d learned, %v", len(s.Requests()), learned, o.err)
+	}
+	if now := c.Profile().Trait("stream_options"); now != was {
+		t.Errorf("the next request is written with stream_options %q, which helped nothing; it was %q", now, was)
+	}
+}
+
+// An endpoint that is never content is not asked for ever.
+func TestAnEndpointThatNamesAnotherLimitEachTimeIsGivenUp(t *testing.T) {
+	t.Parallel()
+	var steps []sm.Step
+	for n := range 60 {
+		steps = append(steps, sm.Fail(400, fmt.Sprintf(`{"error":{"message":"tools[0].function.description: string too long. Expected a string with maximum length %d"}}`, 1000-n)))
+	}
+	s := sm.StartScript(t, sm.Script{Steps: steps, Repeat: true})
+	c := newClient(t, s.URL(), nil)
+	was := c.Profile().Trait("max_description")
+	o := run(t.Context(), t, c, Request{
+		Messages: []Message{{Role: RoleUser, Text: "x"}},
+		Tools:    []Tool{{Name: "a", Description: strings.Repeat("word ", 400), Schema: []byte(`{"type":"object"}`)}},
+	})
+	if n := len(s.Requests()); o.err == nil || n > 20 {
+		t.Errorf("%d requests, %v", n, o.err)
+	}
+	if now := c.Profile().Trait("max_description"); now != was {
+		t.Errorf("descriptions are cut to %q from now on, before it was %q", now, was)
 	}
 }

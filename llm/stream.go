@@ -40,6 +40,7 @@ func (c *Client) Stream(ctx context.Context, r Request, on func(Event)) (Answer,
 	defer context.AfterFunc(c.closing, cancel)()
 	failed := 0
 	var l lessons
+	defer c.forget(&l)
 	for {
 		p := c.Profile()
 		a := &attempt{client: c, request: r, on: on, answer: Answer{Model: c.endpoint.Model}}
