@@ -88,7 +88,7 @@ func (t *turn) prepare(in []llm.ToolCall, o offers) []*pending {
 			continue
 		case c.Problem != "":
 			p.refusal = "Not executed: " + c.Problem
-			p.stored.Problem, p.stored.Raw = c.Problem, Shorten(c.Raw, 64<<10)
+			p.stored.Problem, p.stored.Raw = c.Problem, t.asItCame(c.Raw)
 			continue
 		case !ok:
 			p.unknown = true
@@ -102,7 +102,7 @@ func (t *turn) prepare(in []llm.ToolCall, o offers) []*pending {
 		})
 		if err != nil {
 			p.refusal = "Not executed: " + err.Error() + "."
-			p.stored.Arguments, p.stored.Problem, p.stored.Raw = "", err.Error(), Shorten(c.Raw, 64<<10)
+			p.stored.Arguments, p.stored.Problem, p.stored.Raw = "", err.Error(), t.asItCame(c.Raw)
 			continue
 		}
 		p.call, p.conn = call, found.conn
@@ -110,6 +110,10 @@ func (t *turn) prepare(in []llm.ToolCall, o offers) []*pending {
 	}
 	return out
 }
+
+// asItCame is what is kept of arguments that cannot be read. Secrets are taken out before it
+// is shortened, which could leave half of one.
+func (t *turn) asItCame(raw string) string { return Shorten(t.e.o.Redact(raw), 64<<10) }
 
 // storeCalls puts the calls into the answer they belong to. The row is committed
 // together with the first intent, or soon after.
@@ -125,7 +129,6 @@ func (t *turn) storeCalls(calls []*pending) *ending {
 	}
 	for i := range stored {
 		stored[i].Arguments = t.e.o.Known.RedactJSON(stored[i].Arguments)
-		stored[i].Raw = t.e.o.Redact(stored[i].Raw)
 	}
 	row := *msg // what the record keeps is stored; this turn goes on with what the model wrote
 	if row.Calls, err = encode(stored); err != nil {
