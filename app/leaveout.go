@@ -59,7 +59,7 @@ func (a *App) tellUnknownLeftOut(server string) {
 }
 
 // LeaveOutTool switches a tool off in a conversation, where it can be switched on again, and asks
-// the model once more for its last answer.
+// the model once more for the answer that failed. What was called before it is not called again.
 func (a *App) LeaveOutTool(ctx context.Context, conversation, server, tool string) (*Turn, error) {
 	s, err := a.ConversationSettings(ctx, conversation)
 	if err != nil {
@@ -76,7 +76,7 @@ func (a *App) LeaveOutTool(ctx context.Context, conversation, server, tool strin
 	if err := a.SetConversationSettings(ctx, conversation, s); err != nil {
 		return nil, err
 	}
-	return a.Regenerate(ctx, conversation)
+	return a.TryAgain(ctx, conversation)
 }
 
 // FindRefusedTool finds the tool that the endpoint of a conversation refuses, by asking it
