@@ -239,7 +239,8 @@ func readModels(raw []byte) ([]ModelInfo, bool) {
 			}
 		}
 	}
-	out, found := []ModelInfo{}, false
+	// Ollama says so of a list of none.
+	out, found := []ModelInfo{}, string(members["object"]) == `"list"` && string(members["data"]) == "null"
 	at := map[string]int{}
 	for _, list := range lists {
 		items, ok := listItems(list)
