@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"steward/llm"
@@ -182,6 +183,12 @@ func (t *turn) shorten(e *llm.Error) bool {
 	t.shortened = true
 	t.e.tight[t.conv.ID] = b
 	return true
+}
+
+// differs tells whether the request would now be made of other messages than were sent last: one with nothing in it that
+// could be shortened would be refused again.
+func (t *turn) differs(o offers, system string) bool {
+	return !reflect.DeepEqual(t.build(o, system).Messages, t.sent.Messages)
 }
 
 // fits notes that the endpoint took the request.

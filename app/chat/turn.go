@@ -275,7 +275,7 @@ func (t *turn) stopped() ending {
 func (t *turn) ask(offers offers, system string) (llm.Answer, *ending) {
 	answer, err := t.request(offers, system)
 	var e *llm.Error
-	if errors.As(err, &e) && e.Kind == llm.KindContext && answer.Text == "" && t.ctx.Err() == nil && t.shorten(e) {
+	if errors.As(err, &e) && e.Kind == llm.KindContext && answer.Text == "" && t.ctx.Err() == nil && t.shorten(e) && t.differs(offers, system) {
 		t.e.notice(t.conv.ID, "context", "", "The request was too long for the model's context window. Earlier tool results are shortened, and the request is sent once more; no tool runs again.")
 		if answer, err = t.request(offers, system); errors.As(err, &e) && e.Kind == llm.KindContext {
 			t.shorten(e)
