@@ -305,9 +305,7 @@ func (a *App) GoOn(ctx context.Context, id string) (*Turn, error) {
 	for i := len(path) - 1; i >= 0; i-- {
 		switch m := path[i]; {
 		case m.Role == storage.RoleUser, m.Role == storage.RoleAssistant && len(chat.Calls(m, nil)) > 0:
-			t := a.turn(id)
-			t.Again = m.ID
-			return a.engine.Send(ctx, t)
+			return a.answer(ctx, id, m.ID)
 		case m.Role == storage.RoleAssistant:
 			return nil, &Message{Key: "nothing_to_repeat", Args: args("detail", "The model has answered everything in this conversation.")}
 		}

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -200,24 +199,8 @@ func (a *App) LearnWindow(ctx context.Context, id string) error {
 // answering is the address of the endpoint that answers next in a conversation, and its model;
 // false where it is the demo model.
 func (a *App) answering(ctx context.Context, id string) (base, model string, ok bool) {
-	s := a.chat(ctx, id)
-	m := &a.model
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.fixed != nil {
-		if s.Endpoint == FixedEndpoint && s.Model != "" {
-			return m.fixed.BaseURL, s.Model, true
-		}
-		return m.fixed.BaseURL, m.fixed.Model, true
-	}
-	chosen, ok := m.stored.find(s.Endpoint)
-	if !ok && s.Endpoint != DemoEndpoint {
-		chosen, ok = m.stored.find(m.stored.Chosen)
-		if s.Endpoint != "" {
-			s.Model = ""
-		}
-	}
-	return chosen.BaseURL, cmp.Or(m.name, s.Model, chosen.Model), ok
+	e, ok := a.model.endpointFor(a.chat(ctx, id))
+	return e.BaseURL, e.Model, ok
 }
 
 // FiguresOf gives what the person has said of the model that answers in a conversation; false

@@ -209,22 +209,12 @@ func (a *App) ToolLimit(s ConversationSettings) (limit int, sure bool) {
 func (m *model) endpointFor(s ConversationSettings) (llm.Endpoint, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.fixed != nil {
-		e := *m.fixed
-		if s.Endpoint == FixedEndpoint && s.Model != "" {
-			e.Model = s.Model
-		}
+	if e, ok := m.forRun(s); ok {
 		e.Key = nil
 		return e, true
 	}
-	chosen, ok := m.stored.find(s.Endpoint)
-	if !ok && s.Endpoint != DemoEndpoint {
-		chosen, ok = m.stored.find(m.stored.Chosen)
-		if s.Endpoint != "" {
-			s.Model = ""
-		}
-	}
-	return llm.Endpoint{BaseURL: chosen.BaseURL, Model: cmp.Or(m.name, s.Model, chosen.Model), Profile: chosen.Profile, Traits: chosen.Traits}, ok
+	chosen, name, ok := m.chosen(s)
+	return llm.Endpoint{BaseURL: chosen.BaseURL, Model: name, Profile: chosen.Profile, Traits: chosen.Traits}, ok
 }
 
 // asKey is a map as something that can be compared.

@@ -97,29 +97,45 @@ func (a *App) storedKey(name string) string {
 	return key.Reveal()
 }
 
+// forRun is the endpoint that was given for the whole run, with the model that these settings name of it;
+// false where none was. The caller holds m.mu.
+func (m *model) forRun(s ConversationSettings) (llm.Endpoint, bool) {
+	if m.fixed == nil {
+		return llm.Endpoint{}, false
+	}
+	e := *m.fixed
+	if s.Endpoint == FixedEndpoint && s.Model != "" {
+		e.Model = s.Model
+	}
+	return e, true
+}
+
+// chosen is the stored endpoint that these settings name, else the one that is in use, and the name of the
+// model; false where that is the demo model. The caller holds m.mu.
+func (m *model) chosen(s ConversationSettings) (e storedEndpoint, name string, ok bool) {
+	e, ok = m.stored.find(s.Endpoint)
+	if !ok && s.Endpoint != DemoEndpoint {
+		e, ok = m.stored.find(m.stored.Chosen)
+		if s.Endpoint != "" {
+			s.Model = "" // it was for an endpoint that is gone
+		}
+	}
+	return e, cmp.Or(m.name, s.Model, e.Model), ok
+}
+
 // get returns the client for a conversation with these settings and the model's name,
 // making the client (and starting the demo model) where there is none yet.
 func (m *model) get(ctx context.Context, s ConversationSettings) (*llm.Client, string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.fixed != nil {
-		e := *m.fixed
-		if s.Endpoint == FixedEndpoint && s.Model != "" {
-			e.Model = s.Model
-		}
+	if e, ok := m.forRun(s); ok {
 		return m.client(e, "", way{})
 	}
-	chosen, ok := m.stored.find(s.Endpoint)
-	if !ok && s.Endpoint != DemoEndpoint {
-		chosen, ok = m.stored.find(m.stored.Chosen)
-		if s.Endpoint != "" {
-			s.Model = "" // it was for an endpoint that is gone
-		}
-	}
+	chosen, name, ok := m.chosen(s)
 	if !ok {
 		return m.demoClient(ctx)
 	}
-	return m.client(chosen.endpoint(m, cmp.Or(m.name, s.Model, chosen.Model)), chosen.KeyName, chosen.way())
+	return m.client(chosen.endpoint(m, name), chosen.KeyName, chosen.way())
 }
 
 // placed is where a model is.
@@ -132,23 +148,14 @@ type placed struct {
 func (m *model) place(s ConversationSettings) (placed, string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if f := m.fixed; f != nil {
-		if s.Endpoint == FixedEndpoint && s.Model != "" {
-			return placed{FixedEndpoint, f.BaseURL, f.Profile, f.Traits}, s.Model
-		}
-		return placed{FixedEndpoint, f.BaseURL, f.Profile, f.Traits}, f.Model
+	if e, ok := m.forRun(s); ok {
+		return placed{FixedEndpoint, e.BaseURL, e.Profile, e.Traits}, e.Model
 	}
-	chosen, ok := m.stored.find(s.Endpoint)
-	if !ok && s.Endpoint != DemoEndpoint {
-		chosen, ok = m.stored.find(m.stored.Chosen)
-		if s.Endpoint != "" {
-			s.Model = ""
-		}
-	}
+	chosen, name, ok := m.chosen(s)
 	if !ok {
 		return placed{id: DemoEndpoint}, ""
 	}
-	return placed{chosen.ID, chosen.BaseURL, chosen.Profile, chosen.Traits}, cmp.Or(m.name, s.Model, chosen.Model)
+	return placed{chosen.ID, chosen.BaseURL, chosen.Profile, chosen.Traits}, name
 }
 
 // client makes or finds the client for an endpoint. The caller holds m.mu.

@@ -80,9 +80,7 @@ func (a *App) Regenerate(ctx context.Context, conversation string) (*Turn, error
 	path := tree.Path(tree.Leaf(chat.ReadMeta(c).Branch))
 	for i := len(path) - 1; i >= 0; i-- {
 		if path[i].Role == storage.RoleUser {
-			t := a.turn(conversation)
-			t.Again = path[i].ID
-			return a.engine.Send(ctx, t)
+			return a.answer(ctx, conversation, path[i].ID)
 		}
 	}
 	return nil, &Message{Key: "nothing_to_repeat", Args: args("detail", "There is no message in this conversation that the model could answer again.")}
@@ -110,11 +108,16 @@ func (a *App) TryAgain(ctx context.Context, conversation string) (*Turn, error) 
 		if len(calls) == 0 || slices.ContainsFunc(calls, stopped) {
 			break
 		}
-		t := a.turn(conversation)
-		t.Again = m.ID
-		return a.engine.Send(ctx, t)
+		return a.answer(ctx, conversation, m.ID)
 	}
 	return a.Regenerate(ctx, conversation)
+}
+
+// answer has the model answer once more what it was asked, or given by calls, with this message.
+func (a *App) answer(ctx context.Context, conversation, message string) (*Turn, error) {
+	t := a.turn(conversation)
+	t.Again = message
+	return a.engine.Send(ctx, t)
 }
 
 // EditAndBranch sends a changed version of a person's message, as a branch of its own that

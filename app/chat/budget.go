@@ -88,6 +88,11 @@ func cutAt(text string, limit int) (head, tail int) {
 	if i := strings.IndexByte(text[tail:], '\n'); i >= 0 && i <= limit/8 {
 		tail += i + 1
 	}
+	return onRunes(text, head, tail)
+}
+
+// onRunes moves the end of a head down, and the beginning of a tail up, to borders of characters.
+func onRunes(text string, head, tail int) (int, int) {
 	for head > 0 && !utf8.RuneStart(text[head]) {
 		head--
 	}

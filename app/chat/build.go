@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"steward/app/clean"
 	"steward/llm"
@@ -276,12 +275,6 @@ func Shorten(text string, limit int) string {
 	if limit <= 0 || len(text) <= limit {
 		return text
 	}
-	head, tail := limit*3/4, len(text)-limit/4
-	for head > 0 && !utf8.RuneStart(text[head]) {
-		head--
-	}
-	for tail < len(text) && !utf8.RuneStart(text[tail]) {
-		tail++
-	}
+	head, tail := onRunes(text, limit*3/4, len(text)-limit/4)
 	return fmt.Sprintf("%s\n[… %d bytes left out here; the whole text is kept in the journal …]\n%s", text[:head], tail-head, text[tail:])
 }
